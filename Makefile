@@ -1,0 +1,68 @@
+# Everything runs in .venv, which is built from requirements.lock when it is missing or the lock has changed.
+# Another interpreter: make test PYTHON=python3.12
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/installed
+
+# `make lock` takes the newest of everything but of torch (large, and its builds differ by machine): change it here.
+# soupsieve 3.1 and later refuse Python 3.11.0 to 3.11.4.
+LOCK_PINS := 'torch==2.13.0' 'soupsieve<3.1'
+
+# Another environment's packages must not be found in place of those in .venv.
+unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
+
+.DEFAULT_GOAL := help
+.PHONY: help install test lint format demo bench lock clean distclean
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(STAMP)  ## build .venv from requirements.lock
+
+# The stamp is written last, so that an install that broke off is done again.
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "ginrummy_env needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1);" \
+			"name another: make PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
+
+test: lint  ## lint, then all tests
+	$(BIN)/python -m pytest -n 2
+
+lint: $(STAMP)  ## ruff, its formatter as a check, mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(STAMP)  ## let ruff mend and format what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# training/demo.py: train a little, play matches, show the result, in a few minutes
+demo: $(STAMP)  ## train and evaluate an agent in a few minutes
+	$(BIN)/python -m training.demo
+
+bench: $(STAMP)  ## measure speed against OpenSpiel and RLCard
+	$(BIN)/python -m benchmarks
+
+lock:  ## make requirements.lock anew with the newest versions
+	rm -rf build/lock
+	$(PYTHON) -m venv build/lock
+	build/lock/bin/pip install --quiet --disable-pip-version-check $(LOCK_PINS) '.[dev]'
+	{ sed '/^[^#]/,$$d' requirements.lock; \
+		build/lock/bin/pip freeze --all --exclude-editable | grep -Ev '^(pip|ginrummy_env)[ =]' | sed 's/+[a-z0-9.]*$$//'; \
+	} > build/requirements.lock
+	mv build/requirements.lock requirements.lock
+	rm -rf build/lock
+
+clean:  ## remove caches and what builds leave behind
+	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+distclean: clean  ## clean, and remove .venv
+	rm -rf $(VENV)

@@ -1,0 +1,1 @@
+"""What plays: random, rule-based, searching and trained policies."""

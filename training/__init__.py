@@ -1,0 +1,1 @@
+"""Matches, tournaments, self-play, training and the command line."""
