@@ -7,8 +7,8 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
 
 # `make lock` takes the newest of everything but of torch (large, and its builds differ by machine): change it here.
-# soupsieve 3.1 and later refuse Python 3.11.0 to 3.11.4.
-LOCK_PINS := 'torch==2.13.0' 'soupsieve<3.1'
+# soupsieve 3 refuses Python 3.11.0 to 3.11.4.
+LOCK_PINS := 'torch==2.13.0' 'soupsieve<3'
 
 # Another environment's packages must not be found in place of those in .venv.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
