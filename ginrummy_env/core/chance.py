@@ -1,0 +1,109 @@
+"""Random numbers that are a function of their place: no state, no generator object a row.
+
+The numbers come from the SplitMix64 output function (Steele, Lea and Flood, "Fast splittable
+pseudorandom number generators", 2014) applied to a key and a counter. The deck of a deal, and
+what an agent draws in a match, hang only on (seed, game, deal, ...): not on the size of the
+batch, the row, or what was played before.
+"""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, odd: steps through all 2**64 values
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_30, _27, _31, _11 = (np.uint64(shift) for shift in (30, 27, 31, 11))
+_TO_UNIT = 2.0**-53
+
+MAX_SEED = 2**64 - 1
+
+
+def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return the SplitMix64 output function of each value: a bijection that looks random."""
+    z = (values ^ (values >> _30)) * _MIX_1
+    z = (z ^ (z >> _27)) * _MIX_2
+    return z ^ (z >> _31)
+
+
+def keys(*parts: ArrayLike) -> NDArray[np.uint64]:
+    """Return one 64-bit key for each row of numbers, any number changed changing it all.
+
+    Args:
+        parts: integers or arrays of integers that broadcast to [N].
+
+    Returns:
+        [N] uint64 ([1] if all parts are plain numbers).
+    """
+    key = np.zeros(1, dtype=np.uint64)
+    for part in parts:
+        array = np.asarray(part)
+        key = mix((key ^ array.astype(np.uint64)) * _GAMMA + _GAMMA)
+    return key
+
+
+def bits(row_keys: NDArray[np.uint64], count: int, start: int = 0) -> NDArray[np.uint64]:
+    """Return ``count`` random 64-bit numbers for each key.
+
+    Args:
+        row_keys: [N] uint64.
+        count: numbers a row.
+        start: index of the first, so that further numbers of the same keys differ.
+
+    Returns:
+        [N, count] uint64.
+    """
+    counters = np.arange(start + 1, start + count + 1, dtype=np.uint64) * _GAMMA
+    return mix(row_keys[:, None] + counters)
+
+
+def require_seed(seed: int) -> int:
+    """Return the seed, or raise ValueError if it is no whole number from 0 to 2**64 - 1."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
+        raise ValueError(f"seed={seed!r}: a whole number from 0 to 2**64 - 1 is needed")
+    if not 0 <= int(seed) <= MAX_SEED:
+        raise ValueError(f"seed={seed}: a whole number from 0 to 2**64 - 1 is needed")
+    return int(seed)
+
+
+class Random(Protocol):
+    """What a policy draws from: `numpy.random.Generator` or `RowRandom`."""
+
+    def random(self, size: tuple[int, ...], /) -> NDArray[np.float64]:
+        """Return numbers in [0, 1), one row of them for each row of the view."""
+        ...
+
+
+class RowRandom:
+    """Random numbers by row: those of row i are a function of its key and the call's number.
+
+    A policy that asks for ``rng.random((N, ...))`` thus acts in a game as it would if the game
+    were played alone.
+
+    >>> alone, batch = RowRandom(keys([7])), RowRandom(keys([3, 7]))
+    >>> bool(alone.random((1, 2))[0, 1] == batch.random((2, 2))[1, 1])
+    True
+    """
+
+    def __init__(self, row_keys: NDArray[np.uint64]) -> None:
+        """Start at the first number of each key; ``row_keys`` is [N] uint64."""
+        self._keys = row_keys
+        self._drawn = 0
+
+    def random(self, size: tuple[int, ...] | int, /) -> NDArray[np.float64]:
+        """Return numbers in [0, 1), as `numpy.random.Generator.random` does.
+
+        Args:
+            size: (N, ...): one row for each key.
+
+        Raises:
+            ValueError: the first dimension is not the number of keys.
+        """
+        shape = (size,) if isinstance(size, int | np.integer) else tuple(size)
+        if not shape or shape[0] != len(self._keys):
+            raise ValueError(f"size={size}: the first dimension must be {len(self._keys)}, a row a game")
+        count = int(np.prod(shape[1:]))
+        numbers = bits(self._keys, count, start=self._drawn)
+        self._drawn += count
+        return ((numbers >> _11) * _TO_UNIT).reshape(shape)

@@ -1,0 +1,285 @@
+"""Least deadwood: exact, by table look-ups, for whole batches.
+
+Once it is settled which cards lie in sets, a suit needs no search: every card in a block of three
+or more neighbours is melded, so one table over the 8,192 suit patterns gives the points left. What
+remains is to choose the sets. A hand of eleven cards has at most three ranks of which it holds
+three or four cards; three cards can be a set or not, four also all four or any three of them. These
+*choices* are listed for the whole batch at once (`set_choices`), and the best of each hand is taken.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ginrummy_env.core.cards import (
+    CARD_BIT,
+    LANE_RANKS,
+    NO_CARD,
+    NUM_CARDS,
+    NUM_LANE_PATTERNS,
+    NUM_RANKS,
+    NUM_SUITS,
+    RANK_POINTS,
+    Hands,
+    Points,
+    Rows,
+    lanes,
+)
+from ginrummy_env.core.melds import (
+    LANE_LEFT,
+    LOWEST_RANKS,
+    NUM_SUIT_PATTERNS,
+    SUIT_SPREAD,
+    ranks_in_threes,
+    suits_of_rank,
+)
+
+NOT_HELD = 255
+"""Stands for a card that is not held in `deadwood_after_discard`."""
+
+# The sets that can be made of the suits held of one rank: none, then each of three suits, then four.
+_WAYS = [
+    [0] + [p for p in range(NUM_SUIT_PATTERNS) if p & held == p and p.bit_count() >= 3]
+    for held in range(NUM_SUIT_PATTERNS)
+]
+WAYS = np.array([ways + [0] * (6 - len(ways)) for ways in _WAYS], dtype=np.uint8)
+"""[16, 6] uint8, the suits put into a set, by suits held and way."""
+
+NUM_WAYS = np.array([len(ways) for ways in _WAYS], dtype=np.intp)
+"""[16], 1 for less than three suits, 2 for three, 6 for four."""
+
+_BYTE_SUM = np.uint32(0x01010101)
+
+
+def points_left(hands: Hands) -> NDArray[np.uint8]:
+    """Return the points of the cards that are in no run, as if there were no sets.
+
+    Args:
+        hands: [...] uint64.
+
+    Returns:
+        [...] uint8 (a hand of any size has less than 256).
+    """
+    # Four bytes a hand, added by one multiplication: the sum comes out in the top byte.
+    by_suit = LANE_LEFT.take(lanes(hands)).view("<u4")[..., 0]
+    return ((by_suit * _BYTE_SUM) >> np.uint32(24)).astype(np.uint8)
+
+
+@dataclass(slots=True)
+class Choices:
+    """Every choice of sets of some hands: a work list, the choices of one hand side by side."""
+
+    rows: Rows
+    """[K] the hand's place in the batch, ascending."""
+
+    starts: Rows
+    """[H] where each hand's choices start; the first chooses no set."""
+
+    sets: Hands
+    """[K] uint64, the cards put into sets."""
+
+    ranks: NDArray[np.uint8]
+    """[K, 3] the ranks that sets are made of; 13 where there is none."""
+
+    suits: NDArray[np.uint8]
+    """[K, 3] the suits put into the set of that rank, four bits; 0 if it is not made."""
+
+
+def expand(counts: NDArray[np.intp]) -> tuple[Rows, Rows, Rows]:
+    """Return a work list with ``counts[i]`` entries for each i.
+
+    Returns:
+        (owners [K], numbers [K] counting from 0 within each owner, starts [len(counts)]).
+    """
+    starts = np.cumsum(counts) - counts
+    owners = np.repeat(np.arange(len(counts)), counts)
+    return owners, np.arange(len(owners)) - starts[owners], starts
+
+
+def set_choices(hands: Hands, rows: Rows) -> Choices:
+    """Return every choice of sets of the hands in ``rows``.
+
+    Args:
+        hands: [N] uint64, eleven cards at most.
+        rows: [H] the hands that count.
+    """
+    chosen = hands[rows]
+    ranks = LOWEST_RANKS[ranks_in_threes(chosen)]
+    held = suits_of_rank(chosen[:, None], ranks)
+    ways = NUM_WAYS[held]
+    owners, numbers, starts = expand(ways.prod(axis=1))
+    suits = np.empty((len(owners), ranks.shape[1]), dtype=np.uint8)
+    sets = np.zeros(len(owners), dtype=np.uint64)
+    for place in range(ranks.shape[1]):
+        base = ways[owners, place]
+        suits[:, place] = WAYS[held[owners, place], numbers % base]
+        numbers = numbers // base
+        sets |= SUIT_SPREAD[suits[:, place]] << ranks[owners, place].astype(np.uint64)
+    return Choices(rows[owners], starts, sets, ranks[owners], suits)
+
+
+def deadwood(hands: Hands) -> Points:
+    """Return the least deadwood of each hand, over all ways of melding it.
+
+    Args:
+        hands: [N] uint64, eleven cards at most.
+
+    Returns:
+        [N] int16, points.
+
+    Source: RULES, Cards.
+
+    >>> from ginrummy_env.core.cards import parse_hand
+    >>> deadwood(np.array([parse_hand("As 2s 3s 4h 5h 6h 9c 9d 9s Kh")])).tolist()
+    [10]
+    """
+    least = points_left(hands).astype(np.int16)
+    rows = np.flatnonzero(ranks_in_threes(hands))
+    if rows.size:
+        choices = set_choices(hands, rows)
+        left = points_left(hands[choices.rows] & ~choices.sets)
+        least[rows] = np.minimum.reduceat(left, choices.starts)
+    return least
+
+
+def _drop_table() -> NDArray[np.uint8]:
+    """Return by how much the points left of a suit change when one of its cards goes, modulo 256.
+
+    140 stands for a card that is not held: with deadwood of at most 108 in eleven cards it gives
+    140..248, which no deadwood of ten cards (98 at most) reaches.
+    """
+    patterns = np.arange(NUM_LANE_PATTERNS)[:, None]
+    without = patterns & ~(1 << np.arange(NUM_RANKS))[None, :]
+    change = LANE_LEFT[without] - LANE_LEFT[patterns]
+    return np.where(LANE_RANKS, change, np.uint8(_ABSENT))
+
+
+_ABSENT = 140
+_DROP = _drop_table()
+
+
+def _left_after(hands: Hands) -> NDArray[np.uint8]:
+    """Return the points in no run after each discard, [N, 52] uint8, `_ABSENT` or more if not held."""
+    after = _DROP.take(lanes(hands), axis=0).reshape(len(hands), NUM_CARDS)
+    after += points_left(hands)[:, None]
+    return after
+
+
+def deadwood_after_discard(hands: Hands) -> NDArray[np.uint8]:
+    """Return the least deadwood of the other ten cards, for each card of eleven.
+
+    The best melding of eleven cards is not always the best to discard from: each discard is judged
+    for itself. A choice of sets that holds the card is not asked: without the card it is another
+    choice.
+
+    Args:
+        hands: [N] uint64, eleven cards.
+
+    Returns:
+        [N, 52] uint8; NOT_HELD where the card is not in the hand.
+
+    >>> from ginrummy_env.core.cards import parse_card, parse_hand
+    >>> hand = np.array([parse_hand("As Ac Ad 2s 2c 2d 2h 3d 4s 4d 4h")])
+    >>> int(deadwood_after_discard(hand)[0, parse_card("3d")])
+    0
+    """
+    after = _left_after(hands)
+    rows = np.flatnonzero(ranks_in_threes(hands))
+    if rows.size:
+        choices = set_choices(hands, rows)
+        left = _left_after(hands[choices.rows] & ~choices.sets)
+        after[rows] = np.minimum.reduceat(left, choices.starts, axis=0)
+    after[after >= _ABSENT] = NOT_HELD
+    return after
+
+
+def least_after_discard(
+    hands: Hands, forbidden: NDArray[np.int8] | None = None
+) -> Points:
+    """Return the least deadwood that a discard can leave.
+
+    Args:
+        hands: [N] uint64, eleven cards.
+        forbidden: [N] the card that may not go, or NO_CARD.
+
+    Returns:
+        [N] int16, points.
+
+    Source: RULES, One deal, 4 and 5.
+
+    >>> from ginrummy_env.core.cards import parse_hand
+    >>> least_after_discard(np.array([parse_hand("As Ac Ad 2s 2c 2d 2h 3d 4s 4d 4h")])).tolist()
+    [0]
+    """
+    after = deadwood_after_discard(hands)
+    if forbidden is not None:
+        rows = np.flatnonzero(forbidden != NO_CARD)
+        after[rows, forbidden[rows]] = NOT_HELD
+    return after.min(axis=1).astype(np.int16)
+
+
+def may_reach(hands: Hands, limits: Points) -> NDArray[np.bool_]:
+    """Return whether a knock is not ruled out by a cheap bound.
+
+    No discard saves more than ten points, nor do sets save more than all points of their ranks, so
+    a hand with more left than the limit, ten and those points has no knock.
+
+    Args:
+        hands: [N] uint64, eleven cards.
+        limits: [N] int16, the knock limit.
+
+    Returns:
+        [N] bool; false is certain, true is not.
+    """
+    threes = ranks_in_threes(hands)
+    bound = points_left(hands).astype(np.int16) - 4 * _SET_POINTS[threes]
+    return bound <= limits + 10
+
+
+_SET_POINTS = (LANE_RANKS @ RANK_POINTS).astype(np.int16)
+
+
+def knock_discards(
+    hands: Hands, limits: Points, forbidden: NDArray[np.int8] | None = None
+) -> Hands:
+    """Return the cards that leave few enough points to knock.
+
+    Args:
+        hands: [N] uint64, eleven cards.
+        limits: [N] int16, the knock limit of each.
+        forbidden: [N] the card that may not go, or NO_CARD.
+
+    Returns:
+        [N] uint64, a subset of ``hands``.
+
+    Source: RULES, One deal, 4 and 5.
+
+    >>> from ginrummy_env.core.cards import format_hand, parse_hand
+    >>> hand = np.array([parse_hand("3s 5s 6s 4h 5h 6h 7h 6d 3c 5c 6c")])
+    >>> format_hand(knock_discards(hand, np.int16([10]))[0])
+    '7h'
+    """
+    found = np.zeros(len(hands), dtype=np.uint64)
+    rows = np.flatnonzero(may_reach(hands, limits))
+    if rows.size:
+        enough = deadwood_after_discard(hands[rows]) <= limits[rows, None]
+        found[rows] = pack_planes(enough)
+        if forbidden is not None:
+            found[rows] &= ~CARD_BIT[forbidden[rows]]
+    return found
+
+
+def pack_planes(planes: NDArray[np.bool_]) -> Hands:
+    """Return the hands with the flagged cards: the inverse of `cards.card_planes`.
+
+    Args:
+        planes: [N, 52] bool.
+
+    Returns:
+        [N] uint64.
+    """
+    padded = np.zeros((len(planes), NUM_SUITS, 16), dtype=np.bool_)
+    padded[:, :, :NUM_RANKS] = planes.reshape(-1, NUM_SUITS, NUM_RANKS)
+    packed = np.packbits(padded.reshape(len(planes), 64), axis=1, bitorder="little")
+    return packed.view("<u8")[:, 0].astype(np.uint64, copy=False)

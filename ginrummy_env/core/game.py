@@ -1,0 +1,168 @@
+"""The game: deals up to the target score, who deals next, and games in rows of a batch."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ginrummy_env.core.cards import Points, Rows
+from ginrummy_env.core.deal import deal, decks, first_dealers, require_decks
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.state import NOBODY, BatchState, Int8, Phase
+
+
+def new_games(
+    seed: ArrayLike,
+    games: ArrayLike,
+    rules: Rules,
+    *,
+    dealers: ArrayLike | None = None,
+    decks: ArrayLike | None = None,
+) -> BatchState:
+    """Return games at the start of their first deal.
+
+    Args:
+        seed: a whole number 0..2**64 - 1, or [N] of them.
+        games: [N] game numbers, or one number N for games 0..N-1. With the seed they decide every
+            deck: not the size of the batch, the row or what is played.
+        rules: the settings.
+        dealers: [N] the first dealers (0 or 1); by the cut if None.
+        decks: [N, 52] the first decks in dealing order; by chance if None.
+
+    Returns:
+        N rows, the non-dealers to move.
+
+    Raises:
+        ValueError: a seed, dealer or deck that is none.
+
+    Source: RULES, One deal, 1 to 3.
+    """
+    numbers = np.arange(games) if np.ndim(games) == 0 else np.asarray(games)
+    state = BatchState.empty(len(numbers))
+    restart(state, np.arange(len(numbers)), seed, numbers, rules, dealers=dealers, decks=decks)
+    return state
+
+
+def restart(
+    state: BatchState,
+    rows: ArrayLike,
+    seed: ArrayLike,
+    games: ArrayLike,
+    rules: Rules,
+    *,
+    dealers: ArrayLike | None = None,
+    decks: ArrayLike | None = None,
+) -> None:
+    """Start new games in the given rows. Changes ``state`` in place; see `new_games`.
+
+    Args:
+        state: the batch.
+        rows: [K] row numbers, none twice.
+        seed: a whole number, or [K].
+        games: [K] game numbers.
+        rules: the settings.
+        dealers: [K] first dealers, or None for the cut.
+        decks: [K, 52] first decks, or None for chance.
+    """
+    rows = np.asarray(rows, dtype=np.intp)
+    seeds = np.broadcast_to(_unsigned("seed", seed), rows.shape)
+    numbers = np.broadcast_to(_unsigned("game number", games), rows.shape)
+    if dealers is None:
+        dealing = first_dealers(seeds, numbers)
+    else:
+        dealing = np.broadcast_to(np.asarray(dealers), rows.shape)
+        if not np.isin(dealing, (0, 1)).all():
+            raise ValueError(f"dealers={dealers}: each is player 0 or 1")
+    given = None if decks is None else require_decks(decks, len(rows))
+    state.seed[rows], state.game_number[rows] = seeds, numbers
+    state.dealer[rows] = dealing
+    state.deal_number[rows] = 0
+    state.scores[rows] = state.deals_won[rows] = 0
+    _deal(state, rows, given, rules)
+
+
+def next_deals(
+    state: BatchState, rules: Rules, rows: ArrayLike | None = None, decks: ArrayLike | None = None
+) -> None:
+    """Deal the next deal of games whose deal is over. Changes ``state`` in place.
+
+    Args:
+        state: the batch.
+        rules: the settings.
+        rows: [K] row numbers, none twice; all rows in phase DEAL_OVER if None.
+        decks: [K, 52] decks in dealing order; by chance if None.
+
+    Raises:
+        ValueError: a row whose deal is not over, or whose game is; a bad deck.
+
+    Source: RULES, One deal, 1.
+    """
+    if rows is None:
+        chosen = np.flatnonzero(state.phase == Phase.DEAL_OVER)
+    else:
+        chosen = np.asarray(rows, dtype=np.intp)
+        wrong = chosen[state.phase[chosen] != Phase.DEAL_OVER]
+        if wrong.size:
+            phase = Phase(int(state.phase[wrong[0]])).name
+            raise ValueError(f"row {wrong[0]}: no next deal in phase {phase}, only in DEAL_OVER")
+    if not chosen.size:
+        return
+    given = None if decks is None else require_decks(decks, len(chosen))
+    state.dealer[chosen] = next_dealers(state.dealer[chosen], state.winner[chosen], rules)
+    state.deal_number[chosen] += 1
+    _deal(state, chosen, given, rules)
+
+
+def next_dealers(dealer: Int8, winner: Int8, rules: Rules) -> Int8:
+    """Return who deals after these deals, [N] int8.
+
+    Args:
+        dealer: [N] who dealt.
+        winner: [N] who won, or NOBODY: then the same player deals again.
+        rules: ``next_dealer``.
+
+    Source: RULES, One deal, 1; RULES, Settings.
+    """
+    following = {"winner": winner, "loser": 1 - winner, "alternate": 1 - dealer}
+    return np.where(winner == NOBODY, dealer, following[rules.next_dealer])
+
+
+def book(state: BatchState, rows: Rows, winner: Int8, points: Points, rules: Rules) -> None:
+    """Write the results of deals that are over. Changes ``state`` in place.
+
+    Args:
+        state: the batch.
+        rows: [K] row numbers, none twice.
+        winner: [K] 0, 1 or NOBODY.
+        points: [K] int16, the winner's.
+        rules: the target.
+
+    Source: RULES, The game.
+    """
+    state.winner[rows] = winner
+    state.points[rows] = points
+    won = np.flatnonzero(winner != NOBODY)
+    if won.size:
+        places = 2 * rows[won] + winner[won]
+        state.scores.reshape(-1)[places] += points[won]
+        state.deals_won.reshape(-1)[places] += 1
+    over = state.scores[rows].max(axis=1) >= rules.target
+    state.phase[rows] = np.where(over, Phase.GAME_OVER, Phase.DEAL_OVER)
+
+
+def game_winners(state: BatchState, rules: Rules) -> Int8:
+    """Return who has won each game, [N] int8; NOBODY where it is not over."""
+    leader = (state.scores[:, 1] > state.scores[:, 0]).astype(np.int8)
+    won = (state.phase == Phase.GAME_OVER) & (state.scores.max(axis=1) >= rules.target)
+    return np.where(won, leader, NOBODY).astype(np.int8)
+
+
+def _deal(state: BatchState, rows: Rows, given: Int8 | None, rules: Rules) -> None:
+    if given is None:
+        given = decks(state.seed[rows], state.game_number[rows], state.deal_number[rows])
+    deal(state, rows, given, rules)
+
+
+def _unsigned(name: str, numbers: ArrayLike) -> NDArray[np.uint64]:
+    array = np.asarray(numbers)
+    if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
+        raise ValueError(f"{name}={numbers!r}: whole numbers from 0 to 2**64 - 1 are needed")
+    return array.astype(np.uint64)

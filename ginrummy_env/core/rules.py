@@ -1,0 +1,292 @@
+"""What the variants of gin rummy disagree on: one field a setting, presets as values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from ginrummy_env.core.cards import HAND_SIZE, NUM_CARDS
+
+EqualDeadwood = Literal["undercut", "knocker", "nobody"]
+GinAnswered = Literal["gin_wins", "undercut", "nobody"]
+NextDealer = Literal["winner", "loser", "alternate"]
+AtVoidStock = Literal["end", "knock_with_discard", "take_discard"]
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "equal_deadwood": ("undercut", "knocker", "nobody"),
+    "gin_answered_by_gin": ("gin_wins", "undercut", "nobody"),
+    "next_dealer": ("winner", "loser", "alternate"),
+    "at_void_stock": ("end", "knock_with_discard", "take_discard"),
+}
+NUM_STOCK = NUM_CARDS - 2 * HAND_SIZE - 1
+"""31, the cards of the stock after the deal."""
+
+# Least and greatest value of each whole-number setting. Points are int16 in the core: a game to
+# 10,000 with bonuses of 1,000 stays well inside.
+_RANGES: dict[str, tuple[int, int]] = {
+    "knock_limit": (0, 98),
+    "oklahoma_ace": (0, 1),
+    "gin_bonus": (0, 1000),
+    "undercut_bonus": (0, 1000),
+    "big_gin_bonus": (0, 1000),
+    "target": (1, 10000),
+    "game_bonus": (0, 1000),
+    "box_bonus": (0, 1000),
+    "shutout_bonus": (0, 1000),
+    "void_stock": (0, NUM_STOCK - 1),
+    "turn_bound": (1, 10000),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rules:
+    """The settings of a game. The defaults are the game of RULES (the preset CLASSIC).
+
+    Raises:
+        ValueError: a value that the setting does not allow; says which are.
+
+    Source: RULES, Settings.
+
+    >>> Rules(gin_bonus=25).gin_bonus
+    25
+    >>> Rules(knock_limit=-1)
+    Traceback (most recent call last):
+    ValueError: knock_limit=-1: a whole number from 0 to 98 is needed
+    """
+
+    knock_limit: int = 10
+    """Most deadwood to knock with, in points; 0: gin only."""
+
+    oklahoma: bool = False
+    """Whether the points of the first upcard are the knock limit instead."""
+
+    oklahoma_ace: int = 1
+    """With Oklahoma, the limit if the first upcard is an ace: 1, or 0 for gin only."""
+
+    oklahoma_spades_double: bool = False
+    """With Oklahoma, whether a spade as first upcard doubles the points of the deal, its gin and
+    undercut bonus included (boxes are not doubled)."""
+
+    gin_bonus: int = 20
+    """Points for gin, on top of the defender's deadwood."""
+
+    undercut_bonus: int = 10
+    """Points to the defender for an undercut, on top of the difference."""
+
+    equal_deadwood: EqualDeadwood = "undercut"
+    """What equal deadwood after a knock is: an undercut; a deal won by the knocker with 0 points;
+    or a deal that nobody wins."""
+
+    layoff_on_gin: bool = True
+    """Whether the defender lays off after gin and big gin too."""
+
+    gin_answered_by_gin: GinAnswered = "gin_wins"
+    """What happens after gin (not big gin) if the defender's own ten cards have no deadwood
+    either: gin wins all the same; the defender wins ``undercut_bonus``; or nobody wins."""
+
+    big_gin: bool = False
+    """Whether eleven melded cards may be laid down without a discard."""
+
+    big_gin_bonus: int = 31
+    """Points for big gin, in place of ``gin_bonus``."""
+
+    next_dealer: NextDealer = "winner"
+    """Who deals after a deal that somebody won: its winner, its loser, or the players in turn.
+    After a deal without a winner the same player deals again."""
+
+    target: int = 100
+    """Points from deals (without bonuses) that end the game."""
+
+    game_bonus: int = 100
+    """Points for winning the game."""
+
+    box_bonus: int = 20
+    """Points for each deal won, written at the end of the game."""
+
+    shutout_bonus: int = 100
+    """Points to the winner of the game if the loser won no deal."""
+
+    void_stock: int = 2
+    """Cards in the stock at which the deal ends when a turn ends without a knock."""
+
+    at_void_stock: AtVoidStock = "end"
+    """What then happens: the deal is void at once; the next player may first take the upcard if he
+    can knock with it, and must then knock, or pass (void); or the players may go on taking upcards
+    until one passes (void), knocks, or the turn bound comes."""
+
+    turn_bound: int | None = 100
+    """Discards after which the deal is void, None for no bound. A knock with the last counts."""
+
+    discard_taken_upcard: bool = False
+    """Whether a card taken from the discard pile may be discarded in the same turn."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name in _CHOICES:
+                if value not in _CHOICES[field.name]:
+                    allowed = ", ".join(map(repr, _CHOICES[field.name]))
+                    raise ValueError(f"{field.name}={value!r}: one of {allowed} is needed")
+            elif field.name in _RANGES:
+                low, high = _RANGES[field.name]
+                if field.name == "turn_bound" and value is None:
+                    continue
+                if type(value) is not int or not low <= value <= high:
+                    none = " (or None)" if field.name == "turn_bound" else ""
+                    raise ValueError(
+                        f"{field.name}={value!r}: a whole number from {low} to {high}{none} is "
+                        "needed"
+                    )
+            elif type(value) is not bool:
+                raise ValueError(f"{field.name}={value!r}: True or False is needed")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings that differ from the defaults, as JSON can hold them.
+
+        >>> Rules(gin_bonus=25).to_dict()
+        {'gin_bonus': 25}
+        """
+        return {
+            field.name: getattr(self, field.name)
+            for field in fields(self)
+            if getattr(self, field.name) != field.default
+        }
+
+    @classmethod
+    def from_dict(cls, settings: Mapping[str, Any]) -> "Rules":
+        """Return the rules with these settings and the defaults for all others.
+
+        Raises:
+            ValueError: an unknown setting, or a value that it does not allow.
+
+        >>> Rules.from_dict({"gin_bonus": 25}) == Rules(gin_bonus=25)
+        True
+        """
+        known = [field.name for field in fields(cls)]
+        for name in settings:
+            if name not in known:
+                raise ValueError(f"unknown setting {name!r}; the settings are {', '.join(known)}")
+        return cls(**settings)
+
+
+CLASSIC = Rules()
+"""The game of RULES: gin 20, undercut 10, lay-off on gin too, box 20, game 100, shutout 100."""
+
+EAAI = Rules(
+    gin_bonus=25,
+    undercut_bonus=25,
+    layoff_on_gin=False,
+    game_bonus=0,
+    box_bonus=0,
+    shutout_bonus=0,
+    next_dealer="alternate",
+)
+"""The AAAI-21 undergraduate challenge: 25 and 25, no lay-off on gin, no bonuses of the game, the
+dealer alternates after a scored deal. The challenge lays off greedily; here laying off is exact."""
+
+MODERN = Rules(
+    gin_bonus=25,
+    undercut_bonus=25,
+    layoff_on_gin=False,
+    big_gin=True,
+    big_gin_bonus=31,
+    box_bonus=25,
+    game_bonus=100,
+)
+"""The usual American game of today: gin 25, big gin 31, undercut 25, box 25, game 100."""
+
+OKLAHOMA = Rules(oklahoma=True, oklahoma_spades_double=True)
+"""CLASSIC, but the first upcard sets the knock limit, and a spade doubles the points."""
+
+STRAIGHT = Rules(knock_limit=0)
+"""CLASSIC, but only gin ends a deal."""
+
+OPENSPIEL = Rules(
+    gin_bonus=25,
+    undercut_bonus=25,
+    equal_deadwood="nobody",
+    layoff_on_gin=False,
+    at_void_stock="knock_with_discard",
+    discard_taken_upcard=True,
+    turn_bound=None,
+    game_bonus=0,
+    box_bonus=0,
+    shutout_bonus=0,
+    next_dealer="alternate",
+)
+"""Near OpenSpiel's ``gin_rummy`` with its default parameters. What still differs there:
+
+- 50 upcards taken after the opening, or a card taken and thrown straight back by both players in
+  turn, end the deal 0:0; here nothing bounds it but the stock (set ``turn_bound`` to bound it).
+- A run takes two lay-offs at each end at most; here as many as fit.
+- A knock is judged by the melding that is best for eleven cards, which refuses some legal knocks
+  (0.02 % of hands full of melds).
+- The players meld and lay off by hand, badly if they like; here always for the least deadwood, and
+  gin needs no declaration. Seat 0 always opens, and a deal is the whole game.
+- The discard of a knock may be the taken upcard there as here; at the wall likewise.
+"""
+
+RLCARD = Rules(
+    gin_bonus=25,
+    undercut_bonus=0,
+    equal_deadwood="knocker",
+    layoff_on_gin=False,
+    at_void_stock="take_discard",
+    game_bonus=0,
+    box_bonus=0,
+    shutout_bonus=0,
+    next_dealer="alternate",
+)
+"""Near RLCard's ``gin-rummy`` (PettingZoo's ``gin_rummy_v4``). What still differs there:
+
+- No opening: the non-dealer is dealt eleven cards and discards; here he is offered the upcard.
+- Gin is compulsory, and the engine picks its discard; here it is a choice like any knock.
+- The card just taken may not be discarded but may be knocked with; here neither.
+- A knock is paid 0.2 and gin 1, whatever the other player holds; everyone else pays his deadwood
+  / 100, both of them in a dead hand. No points, no undercut, no lay-offs; here the deal is scored
+  as usual, with an undercut worth only the difference.
+- The player to move may declare the hand dead instead of drawing when two cards are left; here he
+  passes (void). It ends after 200 recorded moves; here after 100 discards.
+- The dealer is drawn anew for each deal.
+"""
+
+PRESETS: dict[str, Rules] = {
+    "classic": CLASSIC,
+    "eaai": EAAI,
+    "modern": MODERN,
+    "oklahoma": OKLAHOMA,
+    "straight": STRAIGHT,
+    "openspiel": OPENSPIEL,
+    "rlcard": RLCARD,
+}
+
+
+def as_rules(rules: "str | Rules | Mapping[str, Any]") -> Rules:
+    """Return the rules that a preset's name, a dict of settings or Rules themselves stand for.
+
+    Raises:
+        ValueError: an unknown preset or setting; says which there are.
+
+    >>> as_rules("eaai").gin_bonus
+    25
+    """
+    if isinstance(rules, Rules):
+        return rules
+    if isinstance(rules, str):
+        if rules.lower() not in PRESETS:
+            raise ValueError(f"unknown preset {rules!r}; the presets are {', '.join(PRESETS)}")
+        return PRESETS[rules.lower()]
+    if isinstance(rules, Mapping):
+        return Rules.from_dict(rules)
+    raise ValueError(f"{rules!r}: a preset's name, a dict of settings or Rules are needed")
+
+
+def rules_name(rules: Rules) -> str:
+    """Return the preset's name, or the settings that differ from CLASSIC.
+
+    >>> rules_name(EAAI), rules_name(Rules(target=250))
+    ('eaai', 'target=250')
+    """
+    for name, preset in PRESETS.items():
+        if preset == rules:
+            return name
+    return ", ".join(f"{name}={value}" for name, value in rules.to_dict().items())
