@@ -1,0 +1,227 @@
+"""What one player may see: all that observations and policies read.
+
+A view is made from the state for one player a row. It holds copies, so it stays as it is when the
+game goes on, and nothing that the player cannot know: neither the seed nor the stock, nor the cards
+of the opponent but those he took from the discard pile, until a knock lays them on the table.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ginrummy_env.core.actions import NO_ACTION
+from ginrummy_env.core.cards import FULL_DECK, Hands, Points
+from ginrummy_env.core.layoff import Defence, MeldNumbers, defend, knocker_arrangement
+from ginrummy_env.core.legal import masks_of
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.state import NOBODY, BatchState, Int8, Outcome, pile_mask
+from ginrummy_env.core.step import may_lay_off
+
+ME, OPPONENT = 0, 1
+"""Columns of the view's [N, 2] arrays."""
+
+
+@dataclass(slots=True)
+class View:
+    """What one player of each of N games sees. In [N, 2] arrays column 0 is he, 1 his opponent."""
+
+    rules: Rules
+    player: Int8  # [N] 0 or 1, whose view it is
+    to_move: NDArray[np.bool_]  # [N] whether it is his move
+    is_dealer: NDArray[np.bool_]  # [N] whether he dealt
+    phase: Int8  # [N] Phase of the player to move
+    turn: NDArray[np.int16]  # [N] discards made in this deal, by both
+    hand: Hands  # [N] uint64, his cards
+    drawn_card: Int8  # [N] the card he has drawn this turn, or NO_CARD
+    taken_card: Int8  # [N] the upcard that the player to move has taken this turn, or NO_CARD
+    upcard: Int8  # [N] top of the discard pile, or NO_CARD
+    discard_pile: Int8  # [N, 32] oldest first, NO_CARD from `discard_count` on
+    discard_count: Int8  # [N]
+    stock_count: Int8  # [N]
+    first_upcard: Int8  # [N]
+    knock_limit: Points  # [N] int16
+    known: Hands  # [N, 2] uint64, cards taken from the pile and still held
+    taken: Hands  # [N, 2] uint64, every card taken from the pile in this deal
+    discarded: Hands  # [N, 2] uint64, every card discarded in this deal
+    declined: Hands  # [N, 2] uint64, every upcard passed or left for the stock
+    history: NDArray[np.uint8]  # [N, H] the actions of this deal in order, then NO_ACTION
+    step_count: NDArray[np.int16]  # [N]
+    scores: Points  # [N, 2] int16, points of the game so far
+    deals_won: NDArray[np.int16]  # [N, 2]
+    deal_number: NDArray[np.int32]  # [N] from 0
+    outcome: Int8  # [N] Outcome.NONE until the deal is over
+    winner: Int8  # [N] ME, OPPONENT or NOBODY
+    points: Points  # [N] int16, of the deal's winner
+    knocker: Int8  # [N] ME, OPPONENT or NOBODY
+    knocker_deadwood: Points  # [N] int16, -1 if nobody knocked
+    defender_deadwood: Points  # [N] int16, after lay-offs; -1 if nobody knocked
+    opponent_hand: Hands  # [N] uint64, once it is laid down after a knock; else 0
+
+    def __len__(self) -> int:
+        """Return N, the number of games."""
+        return len(self.player)
+
+    @property
+    def discards(self) -> Hands:
+        """The discard pile as a mask of cards, [N] uint64."""
+        return pile_mask(self.discard_pile)
+
+    @property
+    def unseen(self) -> Hands:
+        """Cards that are in the stock or unknown in the opponent's hand, [N] uint64."""
+        return FULL_DECK & ~self.hand & ~self.discards & ~self.known[:, OPPONENT] & ~self.opponent_hand
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return his legal actions, [N, 108] bool; all false where it is not his move."""
+        masks = masks_of(
+            self.hand,
+            np.where(self.to_move, self.phase, np.int8(_NOT_TO_MOVE)),
+            self.upcard,
+            self.taken_card,
+            self.stock_count,
+            self.knock_limit,
+            self.rules,
+        )
+        return masks
+
+    def select(self, rows: ArrayLike) -> Self:
+        """Return the view of the given rows ([K] row numbers or [N] bool), in their order."""
+        index = np.asarray(rows)
+        return type(self)(
+            self.rules, *(np.asarray(getattr(self, name)[index]) for name in ARRAY_NAMES)
+        )
+
+    def laid_down(self) -> "LaidDown":
+        """Return what lies on the table, for rows in which somebody has knocked.
+
+        Raises:
+            ValueError: a row in which nobody has knocked.
+        """
+        return lay_down(
+            self.hand, self.opponent_hand, self.knocker, self.discards, self.outcome, self.rules
+        )
+
+
+_NOT_TO_MOVE = 5  # Phase.DEAL_OVER: no action is legal
+ARRAY_NAMES: tuple[str, ...] = tuple(f.name for f in fields(View) if f.name != "rules")
+
+
+@dataclass(slots=True)
+class LaidDown:
+    """What lies on the table at the end of deals that somebody ended."""
+
+    knocker_melds: MeldNumbers
+    """[N, 3] int16 numbers of `melds.MELDS`, NO_MELD behind."""
+
+    defence: Defence
+    """The defender's melds, lay-offs and what is left of his cards."""
+
+
+def lay_down(
+    hands: Hands,
+    others: Hands,
+    knocker: Int8,
+    discards: Hands,
+    outcome: Int8,
+    rules: Rules,
+) -> LaidDown:
+    """Return the melds and lay-offs of deals that ended with a knock, gin or big gin.
+
+    Args:
+        hands, others: [N] uint64, the hands of players 0 and 1 (or of the viewer and his opponent).
+        knocker: [N] which of the two knocked, 0 or 1.
+        discards: [N] uint64, the discard pile.
+        outcome: [N] Outcome.
+        rules: the settings.
+
+    Raises:
+        ValueError: a deal in which nobody has knocked.
+    """
+    if (knocker == NOBODY).any():
+        row = int(np.flatnonzero(knocker == NOBODY)[0])
+        raise ValueError(f"row {row}: nobody has knocked, so nothing is laid down")
+    mine = np.where(knocker == 0, hands, others)
+    his = np.where(knocker == 0, others, hands)
+    melds, deadwood = knocker_arrangement(mine, discards)
+    return LaidDown(melds, defend(his, melds, may_lay_off(deadwood, rules)))
+
+
+def make_view(state: BatchState, rules: Rules, players: ArrayLike | None = None) -> View:
+    """Return what one player of each game sees.
+
+    Args:
+        state: N games.
+        rules: the settings.
+        players: [N] 0 or 1, or one number for all; the player to move if None.
+
+    Returns:
+        A view of N rows; all its arrays are copies.
+    """
+    count = len(state)
+    if players is None:
+        player = state.player.copy()
+    else:
+        player = np.broadcast_to(np.asarray(players, dtype=np.int8), (count,)).copy()
+    swap = player[:, None] != 0
+    to_move = (player == state.player) & ~state.over
+    shown = (state.outcome != Outcome.NONE) & (state.outcome != Outcome.VOID)
+    hands = _ordered(state.hands, swap)
+    longest = int(state.step_count.max(initial=0))
+
+    def seen(side: Int8) -> Int8:
+        return np.where(side == NOBODY, side, side ^ player)
+
+    return View(
+        rules=rules,
+        player=player,
+        to_move=to_move,
+        is_dealer=player == state.dealer,
+        phase=state.phase.copy(),
+        turn=state.turn.copy(),
+        hand=hands[:, ME].copy(),
+        drawn_card=np.where(to_move, state.drawn_card, np.int8(-1)),
+        taken_card=state.taken_card.copy(),
+        upcard=state.upcard,
+        discard_pile=state.discard_pile.copy(),
+        discard_count=state.discard_count.copy(),
+        stock_count=state.stock_count.copy(),
+        first_upcard=state.first_upcard.copy(),
+        knock_limit=state.knock_limit.copy(),
+        known=_ordered(state.known, swap),
+        taken=_ordered(state.taken, swap),
+        discarded=_ordered(state.discarded, swap),
+        declined=_ordered(state.declined, swap),
+        history=state.history[:, :longest].copy(),
+        step_count=state.step_count.copy(),
+        scores=_ordered(state.scores, swap),
+        deals_won=_ordered(state.deals_won, swap),
+        deal_number=state.deal_number.copy(),
+        outcome=state.outcome.copy(),
+        winner=seen(state.winner),
+        points=state.points.copy(),
+        knocker=seen(state.knocker),
+        knocker_deadwood=state.knocker_deadwood.copy(),
+        defender_deadwood=state.defender_deadwood.copy(),
+        opponent_hand=np.where(shown, hands[:, OPPONENT], np.uint64(0)),
+    )
+
+
+def _ordered(by_player: NDArray[Any], swap: NDArray[np.bool_]) -> NDArray[Any]:
+    """Return [N, 2] numbers by player as the viewer's and the opponent's."""
+    return np.where(swap, by_player[:, ::-1], by_player)
+
+
+def players_of(view: View) -> Int8:
+    """Return who took each action of the history: ME, OPPONENT, or -1 behind its end.
+
+    Returns:
+        [N, H] int8.
+    """
+    # A pass and a discard hand the move over; drawing keeps it.
+    hands_over = (view.history < 104) | (view.history == 106)
+    before = np.zeros(view.history.shape, dtype=np.int64)
+    before[:, 1:] = hands_over[:, :-1].cumsum(axis=1)
+    first = np.where(view.is_dealer, OPPONENT, ME)[:, None]
+    return np.where(view.history == NO_ACTION, -1, first ^ (before & 1)).astype(np.int8)

@@ -1,0 +1,97 @@
+"""The policy protocol, and policies by name.
+
+Everything that plays is a policy: it maps a batch of views to one action each. The environments
+need one for the other seat but import no agent: names are looked up among the entry points of the
+group ``ginrummy_env.policies``, where the ``agents`` package, and any other, says what it has.
+"""
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ginrummy_env.core.chance import Random
+from ginrummy_env.core.view import View
+
+ENTRY_POINTS = "ginrummy_env.policies"
+
+Value = int | float | bool | str
+
+
+@runtime_checkable
+class Policy(Protocol):
+    """What plays: views in, actions out, for a whole batch."""
+
+    def act(self, view: View, rng: Random) -> NDArray[np.int16]:
+        """Return an action for each row of the view in which it is the viewer's move.
+
+        Args:
+            view: N rows. Nothing else may be read, so nothing hidden can leak.
+            rng: the policy's randomness. Ask for ``rng.random((N, ...))``, a row of numbers for
+                each row of the view: then a game does not depend on the batch around it.
+
+        Returns:
+            [N] int16 legal actions; anything where it is not the viewer's move.
+        """
+        ...
+
+
+def parse_spec(spec: str) -> tuple[str, dict[str, Value]]:
+    """Return the name and the parameters of a policy's text form.
+
+    Parameters follow the name after a colon, with commas between; one without a name is stored
+    under the empty name (a path, or an agent's main parameter).
+
+    >>> parse_spec("heuristic:knock=4,score=40")
+    ('heuristic', {'knock': 4, 'score': 40})
+    >>> parse_spec("search:128")
+    ('search', {'': 128})
+    """
+    name, _, rest = spec.partition(":")
+    parameters: dict[str, Value] = {}
+    for part in filter(None, (piece.strip() for piece in rest.split(","))):
+        key, equals, text = part.partition("=")
+        if not equals:
+            key, text = "", part
+        if key in parameters:
+            raise ValueError(f"{spec!r}: parameter {key!r} stands there twice")
+        parameters[key.strip()] = _value(text.strip())
+    return name.strip().lower(), parameters
+
+
+def _value(text: str) -> Value:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def make_policy(policy: "str | Policy") -> Policy:
+    """Return the policy that a text form names, or the policy itself.
+
+    Args:
+        policy: such as ``"simple"`` or ``"heuristic:knock=4"``, or an object with ``act``.
+
+    Raises:
+        ValueError: no such name (says which there are), or parameters that it does not take.
+    """
+    if not isinstance(policy, str):
+        if not isinstance(policy, Policy):
+            raise ValueError(f"{policy!r} is no policy: it has no method act(view, rng)")
+        return policy
+    name, parameters = parse_spec(policy)
+    makers = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    if name not in makers:
+        known = ", ".join(sorted(makers)) or "none: is the package installed?"
+        raise ValueError(f"unknown policy {name!r}; the policies are {known}")
+    maker: Callable[..., Policy] = makers[name].load()
+    try:
+        return maker(**{key or "main": value for key, value in parameters.items()})
+    except TypeError as error:
+        raise ValueError(f"{policy!r}: {error}") from error
