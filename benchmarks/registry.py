@@ -106,7 +106,7 @@ def entries(only: Iterable[str] = ()) -> list[Entry]:
 
     Args:
         only: names of modules, names of benchmarks, or patterns of these (``random/*``); all if
-            empty.
+            empty. What a benchmark asked for by its name is compared with comes along.
 
     Raises:
         ValueError: a name in ``only`` fits nothing, or two benchmarks have one name.
@@ -116,17 +116,27 @@ def entries(only: Iterable[str] = ()) -> list[Entry]:
     patterns = [name for name in wanted if name not in MODULES]
     # A pattern can name anything, so it needs all modules; else load those asked for alone.
     loaded = MODULES if patterns or not wanted else tuple(m for m in MODULES if m in modules)
-    chosen: dict[str, Entry] = {}
+    found: dict[str, Entry] = {}
+    chosen: set[str] = set()
     used = set(modules)
     for module in loaded:
         for entry in importlib.import_module(f"benchmarks.{module}").BENCHMARKS:
-            if entry.name in chosen:
+            if entry.name in found:
                 raise ValueError(f"two benchmarks are called {entry.name}")
+            found[entry.name] = entry
             fitting = {pattern for pattern in patterns if fnmatch(entry.name, pattern)}
             used |= fitting
-            if not wanted or module in modules or fitting:
-                chosen[entry.name] = entry
+            if fitting:
+                chosen |= {entry.name, *compared_with(entry)}
+            if not wanted or module in modules:
+                chosen.add(entry.name)
     unknown = [name for name in wanted if name not in used]
     if unknown:
         raise ValueError(f"no module or benchmark is called {', '.join(unknown)}")
-    return list(chosen.values())
+    return [entry for name, entry in found.items() if name in chosen]
+
+
+def compared_with(entry: Entry) -> set[str]:
+    """Return the names of the benchmarks that ``entry`` is held against."""
+    names = {goal.than for goal in entry.goals if goal.than is not None}
+    return names | set(entry.compare) if isinstance(entry, Benchmark) else names

@@ -113,7 +113,7 @@ def print_tables(results: Results) -> None:
             for row in _rows(results, entry)
         ]
         if rows:
-            console.print(_table(track, rows))
+            console.print(_table(track, rows, timed=any(row[2] for row in rows)))
     for name, measured in results.measured.items():
         if measured.lines:
             console.print(f"\n{name}", style="bold", highlight=False)
@@ -141,12 +141,13 @@ HEADINGS = (
 """Of the columns; those that are empty from top to bottom are not shown."""
 
 
-def _table(track: str, rows: list[list[str]]) -> Any:
+def _table(track: str, rows: list[list[str]], *, timed: bool) -> Any:
+    headings = HEADINGS if timed else ("", "value", *HEADINGS[2:])
     table = require("rich.table", "rich").Table(title=track, title_justify="left")
     shown = [place for place in range(len(HEADINGS)) if any(row[place] for row in rows)]
     for place in shown:
         justify = "left" if HEADINGS[place] in ("", "of") else "right"
-        table.add_column(HEADINGS[place], justify=justify, no_wrap=True)
+        table.add_column(headings[place], justify=justify, no_wrap=True)
     for row in rows:
         table.add_row(*(row[place] for place in shown))
     return table
