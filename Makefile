@@ -31,8 +31,9 @@ $(STAMP): requirements.lock pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
+# One thread of torch and BLAS a process: two processes with as many threads as cores hold each other up.
 test: lint  ## lint, then all tests
-	$(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 
 lint: $(STAMP)  ## ruff, its formatter as a check, mypy
 	$(BIN)/ruff check .
