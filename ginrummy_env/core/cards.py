@@ -56,7 +56,9 @@ FULL_DECK = np.bitwise_or.reduce(CARD_BIT)
 
 # Per suit pattern: the flags of its ranks, and the points of its cards.
 _PATTERNS = np.arange(NUM_LANE_PATTERNS, dtype=np.uint16)
-LANE_RANKS: NDArray[np.bool_] = (_PATTERNS[:, None] >> np.arange(NUM_RANKS, dtype=np.uint16) & 1) > 0
+LANE_RANKS: NDArray[np.bool_] = (
+    _PATTERNS[:, None] >> np.arange(NUM_RANKS, dtype=np.uint16) & 1
+) > 0
 """[8192, 13] bool, the ranks in each suit pattern."""
 
 LANE_POINTS = (LANE_RANKS @ RANK_POINTS).astype(np.uint8)

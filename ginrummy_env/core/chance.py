@@ -102,8 +102,10 @@ class RowRandom:
         """
         shape = (size,) if isinstance(size, int | np.integer) else tuple(size)
         if not shape or shape[0] != len(self._keys):
-            raise ValueError(f"size={size}: the first dimension must be {len(self._keys)}, a row a game")
+            raise ValueError(
+                f"size={size}: the first dimension must be {len(self._keys)}, a row a game"
+            )
         count = int(np.prod(shape[1:]))
         numbers = bits(self._keys, count, start=self._drawn)
         self._drawn += count
-        return ((numbers >> _11) * _TO_UNIT).reshape(shape)
+        return ((numbers >> _11).astype(np.float64) * _TO_UNIT).reshape(shape)

@@ -4,7 +4,8 @@ Once it is settled which cards lie in sets, a suit needs no search: every card i
 or more neighbours is melded, so one table over the 8,192 suit patterns gives the points left. What
 remains is to choose the sets. A hand of eleven cards has at most three ranks of which it holds
 three or four cards; three cards can be a set or not, four also all four or any three of them. These
-*choices* are listed for the whole batch at once (`set_choices`), and the best of each hand is taken.
+*choices* are listed for the whole batch at once (`set_choices`), and the best of each hand is
+taken.
 """
 
 from dataclasses import dataclass
@@ -31,6 +32,7 @@ from ginrummy_env.core.melds import (
     LOWEST_RANKS,
     NUM_SUIT_PATTERNS,
     SUIT_SPREAD,
+    cards_in_runs,
     ranks_in_threes,
     suits_of_rank,
 )
@@ -38,7 +40,7 @@ from ginrummy_env.core.melds import (
 NOT_HELD = 255
 """Stands for a card that is not held in `deadwood_after_discard`."""
 
-# The sets that can be made of the suits held of one rank: none, then each of three suits, then four.
+# The sets that can be made of the suits held of one rank: none, each of three suits, all four.
 _WAYS = [
     [0] + [p for p in range(NUM_SUIT_PATTERNS) if p & held == p and p.bit_count() >= 3]
     for held in range(NUM_SUIT_PATTERNS)
@@ -143,6 +145,33 @@ def deadwood(hands: Hands) -> Points:
     return least
 
 
+def melded_cards(hands: Hands) -> tuple[Hands, Points]:
+    """Return the melded cards of an arrangement of least deadwood, and that deadwood.
+
+    Among arrangements of equal deadwood the one with the fewest sets is taken, in a fixed order;
+    what a knocker lays down is `layoff.knocker_arrangement`.
+
+    Args:
+        hands: [N] uint64, eleven cards at most.
+
+    Returns:
+        (cards [N] uint64, deadwood [N] int16).
+    """
+    melded = cards_in_runs(hands)
+    least = points_left(hands).astype(np.int16)
+    rows = np.flatnonzero(ranks_in_threes(hands))
+    if rows.size:
+        choices = set_choices(hands, rows)
+        others = hands[choices.rows] & ~choices.sets
+        left = points_left(others)
+        # The place in the low bits: the least of both is the first choice among equals.
+        ranked = left.astype(np.int64) * len(left) + np.arange(len(left))
+        best = np.minimum.reduceat(ranked, choices.starts) % len(left)
+        melded[rows] = choices.sets[best] | cards_in_runs(others[best])
+        least[rows] = left[best]
+    return melded, least
+
+
 def _drop_table() -> NDArray[np.uint8]:
     """Return by how much the points left of a suit change when one of its cards goes, modulo 256.
 
@@ -160,7 +189,7 @@ _DROP = _drop_table()
 
 
 def _left_after(hands: Hands) -> NDArray[np.uint8]:
-    """Return the points in no run after each discard, [N, 52] uint8, `_ABSENT` or more if not held."""
+    """Return the points in no run after each discard, [N, 52] uint8; from 140 on: not held."""
     after = _DROP.take(lanes(hands), axis=0).reshape(len(hands), NUM_CARDS)
     after += points_left(hands)[:, None]
     return after
@@ -194,9 +223,7 @@ def deadwood_after_discard(hands: Hands) -> NDArray[np.uint8]:
     return after
 
 
-def least_after_discard(
-    hands: Hands, forbidden: NDArray[np.int8] | None = None
-) -> Points:
+def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None) -> Points:
     """Return the least deadwood that a discard can leave.
 
     Args:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ginrummy_env.core.actions import NO_ACTION
 from ginrummy_env.core.cards import (
     CARD_BIT,
     HAND_SIZE,
@@ -16,7 +17,6 @@ from ginrummy_env.core.cards import (
     Rows,
     format_card,
 )
-from ginrummy_env.core.actions import NO_ACTION
 from ginrummy_env.core.chance import bits, keys
 from ginrummy_env.core.rules import NUM_STOCK, Rules
 from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase
@@ -136,14 +136,12 @@ def deal(state: BatchState, rows: Rows, cards: NDArray[np.int8], rules: Rules) -
     state.knock_limit[rows] = knock_limits(upcards, rules)
     state.player[rows] = 1 - dealer
     state.phase[rows] = Phase.OPENING
-    for field in (state.turn, state.step_count, state.points, state.outcome):
+    for field in (state.turn, state.step_count, state.points):
         field[rows] = 0
+    state.outcome[rows] = Outcome.NONE
     for masks in (state.known, state.taken, state.discarded, state.declined):
         masks[rows] = 0
     state.drawn_card[rows] = state.taken_card[rows] = NO_CARD
     state.history[rows] = NO_ACTION
     state.winner[rows] = state.knocker[rows] = NOBODY
     state.knocker_deadwood[rows] = state.defender_deadwood[rows] = -1
-
-
-assert Outcome.NONE == 0  # `deal` clears it with the counters

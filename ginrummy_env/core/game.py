@@ -35,7 +35,9 @@ def new_games(
 
     Source: RULES, One deal, 1 to 3.
     """
-    numbers = np.arange(games) if np.ndim(games) == 0 else np.asarray(games)
+    numbers = np.asarray(games)
+    if numbers.ndim == 0:
+        numbers = np.arange(int(numbers))
     state = BatchState.empty(len(numbers))
     restart(state, np.arange(len(numbers)), seed, numbers, rules, dealers=dealers, decks=decks)
     return state

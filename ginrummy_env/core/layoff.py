@@ -1,10 +1,10 @@
 """What is laid down: the knocker's arrangement, the defender's melds and lay-offs.
 
 A defender's suit ``m`` (his sets taken out) and the knocker's runs ``b`` in that suit need no
-search either: his cards that stand in a block of three or more cards of ``m | b`` go, in runs of his
-own or laid off one after another. So what he is left with is `points_left` of ``m | b``, since the
-knocker's runs leave nothing. To choose are his sets, and for each set of three that the
-knocker laid whether its fourth card goes there.
+search either: his cards that stand in a block of three or more cards of ``m | b`` go, in runs of
+his own or laid off one after another. So what he is left with is `points_left` of ``m | b``, since
+the knocker's runs leave nothing. To choose are his sets, and for each set of three that the knocker
+laid whether its fourth card goes there.
 """
 
 from dataclasses import dataclass
@@ -246,4 +246,3 @@ def defend(hands: Hands, melds: MeldNumbers, allowed: NDArray[np.bool_]) -> Defe
 def deadwood_cards(hands: Hands, melds: MeldNumbers) -> Hands:
     """Return the cards of each hand that are in none of its melds, [N] uint64."""
     return hands & ~np.bitwise_or.reduce(MELD_MASK[melds], axis=1)
-

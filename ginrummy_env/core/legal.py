@@ -33,7 +33,7 @@ _KINDS_OF_PHASE = {
 _KNOWN = np.zeros((len(Phase), len(range(6))), dtype=np.bool_)
 for _phase, _kinds in _KINDS_OF_PHASE.items():
     _KNOWN[_phase, _kinds] = True
-# [7, 4]: the flags of the last four actions (draw, take, pass, big gin) where only the phase counts.
+# [7, 4]: flags of the last four actions (draw, take, pass, big gin) where only the phase counts.
 _PLAIN_FLAGS = _KNOWN[:, _DRAWS:].copy()
 _PLAIN_FLAGS[:, BIG_GIN - DRAW_STOCK] = False
 
@@ -56,7 +56,9 @@ def must_knock(stock_count: Int8, taken_card: Int8, rules: Rules) -> NDArray[np.
     return (stock_count <= rules.void_stock) & (taken_card >= 0)
 
 
-def can_take_at_wall(hands: Hands, upcards: Int8, limits: Points, rules: Rules) -> NDArray[np.bool_]:
+def can_take_at_wall(
+    hands: Hands, upcards: Int8, limits: Points, rules: Rules
+) -> NDArray[np.bool_]:
     """Return whether each hand may take the upcard at the wall, [N] bool.
 
     Source: RULES, Settings (``at_void_stock``).

@@ -38,9 +38,7 @@ def score_gin(
     return side, points, answered
 
 
-def score_knock(
-    knocker: Points, defender: Points, rules: Rules
-) -> tuple[NDArray[np.int8], Points]:
+def score_knock(knocker: Points, defender: Points, rules: Rules) -> tuple[NDArray[np.int8], Points]:
     """Return who wins after a knock with deadwood above 0, and by how much.
 
     Args:
@@ -84,7 +82,5 @@ def final_scores(scores: Points, deals_won: NDArray[np.int16], rules: Rules) -> 
     """
     won = scores >= rules.target
     shutout = won & (deals_won[:, ::-1] == 0)
-    bonuses = (
-        deals_won * rules.box_bonus + won * rules.game_bonus + shutout * rules.shutout_bonus
-    )
+    bonuses = deals_won * rules.box_bonus + won * rules.game_bonus + shutout * rules.shutout_bonus
     return (scores + bonuses).astype(np.int16)

@@ -71,7 +71,9 @@ class View:
     @property
     def unseen(self) -> Hands:
         """Cards that are in the stock or unknown in the opponent's hand, [N] uint64."""
-        return FULL_DECK & ~self.hand & ~self.discards & ~self.known[:, OPPONENT] & ~self.opponent_hand
+        return (
+            FULL_DECK & ~self.hand & ~self.discards & ~self.known[:, OPPONENT] & ~self.opponent_hand
+        )
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return his legal actions, [N, 108] bool; all false where it is not his move."""
