@@ -1,0 +1,47 @@
+"""The greedy agent: least deadwood now, knock at once."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from agents.common import (
+    ANY_DEADWOOD,
+    Flags,
+    Left,
+    RuleAgent,
+    Uniforms,
+    lowers_deadwood,
+    parameter,
+    pick_dearest,
+)
+from ginrummy_env.core.cards import Points, Rows
+from ginrummy_env.core.state import Int8
+from ginrummy_env.core.view import View
+
+
+@dataclass(frozen=True)
+class Gold(RuleAgent):
+    """Takes what lowers its deadwood at once, keeps what leaves least, knocks when it can.
+
+    - Draw: the upcard iff some legal discard afterwards leaves less deadwood than there is now.
+    - Discard: least deadwood; then the dearest card; then the lowest number.
+    - Knock: at the first chance.
+
+    Source: "gold" of arXiv 2607.06854 (2026).
+    """
+
+    knock: int = parameter(
+        ANY_DEADWOOD, "most deadwood to knock with; 0: gin only", 0, ANY_DEADWOOD
+    )
+
+    def takes(self, view: View, rows: Rows) -> Flags:
+        """Take what lowers deadwood."""
+        return lowers_deadwood(view, rows)
+
+    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Int8:
+        """Discard to least deadwood, the dearest card first."""
+        return pick_dearest(after == after.min(axis=1, keepdims=True))
+
+    def limits(self, view: View, rows: Rows) -> Points:
+        """Knock with ``knock`` or less."""
+        return np.full(len(rows), self.knock, dtype=np.int16)

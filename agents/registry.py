@@ -1,0 +1,80 @@
+"""The agents by name: what each is in a line, and its parameters.
+
+The entry points of the group ``ginrummy_env.policies`` (in pyproject.toml) point here, so
+``make_policy("simple:knock=0")`` finds an agent without importing the others' code.
+"""
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, fields
+from typing import Any
+
+from agents.gold import Gold
+from agents.random_agent import RandomAgent
+from agents.simple import Simple
+from ginrummy_env.policy import Policy
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of an agent."""
+
+    name: str
+    default: Any
+    about: str
+
+
+@dataclass(frozen=True)
+class Agent:
+    """An agent's name, what it does in a line, and how it is made.
+
+    Called with parameters it returns the policy.
+    """
+
+    name: str
+    make: Callable[..., Policy]
+    about: str
+    main: str | None = None
+    """The parameter that may be given without its name: ``"simple:0"`` is ``"simple:knock=0"``."""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """The parameters: the fields of the agent's dataclass."""
+        return tuple(
+            Parameter(each.name, each.default, each.metadata.get("about", ""))
+            for each in fields(self.make)  # type: ignore[arg-type]
+            if each.default is not MISSING
+        )
+
+    def __call__(self, **given: Any) -> Policy:
+        """Return the policy with these parameters, ``main`` standing for the nameless one.
+
+        Raises:
+            ValueError: a parameter that the agent does not have (says which it has), or a value
+                that the parameter does not allow.
+        """
+        known = [parameter.name for parameter in self.parameters]
+        has = f"it has {', '.join(known)}" if known else "it has none"
+        if "main" in given:
+            value = given.pop("main")
+            if self.main is None:
+                raise ValueError(
+                    f"{self.name}: no parameter goes without a name ({value!r}); {has}"
+                )
+            if self.main in given:
+                raise ValueError(f"{self.name}: {self.main} is given twice")
+            given[self.main] = value
+        for name in given:
+            if name not in known:
+                raise ValueError(f"{self.name}: unknown parameter {name!r}; {has}")
+        return self.make(**given)
+
+
+RANDOM = Agent("random", RandomAgent, "any legal action, all equally likely")
+GOLD = Agent(
+    "gold", Gold, "takes what lowers deadwood, keeps what leaves least, knocks at once", "knock"
+)
+SIMPLE = Agent(
+    "simple", Simple, "the challenge's baseline: takes what melds, knocks at once", "knock"
+)
+
+AGENTS: dict[str, Agent] = {agent.name: agent for agent in (RANDOM, GOLD, SIMPLE)}
