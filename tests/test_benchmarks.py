@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from benchmarks import registry, report, timing
+from benchmarks import core, registry, report, timing
 from benchmarks.__main__ import main
-from benchmarks.core import random_actions
 from benchmarks.registry import Benchmark, Goal, Measured, Measurement
 from benchmarks.report import Results
 from benchmarks.timing import Slice, Timing, Work
+from ginrummy_env.core.rules import CLASSIC
+from ginrummy_env.core.step import settle
 
 
 def timing_of(*rates):
@@ -96,15 +97,49 @@ def test_a_missing_package_names_the_extra_that_brings_it():
         registry.require("absent_package", "absent-package")
 
 
-def test_random_actions_are_legal_and_every_legal_one_is_as_likely():
-    masks = np.zeros((30_000, 108), dtype=np.bool_)
-    masks[0::3, [0, 51, 107]] = True
-    masks[1::3, [104, 105]] = True
-    masks[2::3, 106] = True
-    actions = random_actions(masks, np.random.default_rng(0))
+@pytest.mark.parametrize("draw", [core.draw_from_list, core.draw_from_words])
+def test_random_actions_are_legal_and_every_legal_one_is_as_likely(draw):
+    rng = np.random.default_rng(0)
+    kinds = rng.random((40, 108)) < rng.random((40, 1))
+    kinds[:, 107] |= ~kinds.any(axis=1)
+    kinds[0], kinds[1], kinds[2] = True, False, False
+    kinds[1, [0, 55, 56, 107]] = True
+    kinds[2, 106] = True
+    each = 4_001  # odd: rows start in the middle of a byte
+    masks = kinds.repeat(each, axis=0)
+    actions = draw(masks, rng.random(len(masks))).astype(np.int16)
     assert masks[np.arange(len(masks)), actions].all()
-    counts = np.bincount(actions[0::3], minlength=108)[[0, 51, 107]]
-    assert abs(counts - 10_000 / 3).max() < 300
+    for kind, chosen in zip(kinds, actions.reshape(-1, each), strict=True):
+        counts = np.bincount(chosen, minlength=108)[kind]
+        expected = each / kind.sum()
+        assert abs(counts - expected).max() < 5 * expected**0.5 + 1
+
+
+def test_both_ways_of_drawing_draw_the_same():
+    rng = np.random.default_rng(1)
+    for rows in (1, 2, 7, 1_000):
+        masks = rng.random((rows, 108)) < 0.1
+        masks[:, 60] = True
+        uniform = rng.random(rows)
+        drawn = core.draw_from_list(masks, uniform)
+        assert drawn.tolist() == core.draw_from_words(masks, uniform).tolist()
+
+
+@pytest.mark.parametrize("observed", [None, "raw", "derived"])
+def test_random_play_goes_on_deal_after_deal_and_counts_decisions(observed):
+    work = core.random_play(0, 16, observed)
+    done = [work() for _ in range(4)]
+    assert all(one.amount == 16 * core.STEPS_A_CALL for one in done)
+    assert sum(one.deals for one in done) > 16
+
+
+def test_all_knocks_that_are_settled_again_come_out_as_before():
+    state, rows = core.knocked_deals(0, 200)
+    assert len(rows) == 200
+    before = state.copy()
+    settle(state, rows, CLASSIC)
+    assert (state.points[rows] == before.points[rows]).all()
+    assert (state.outcome[rows] == before.outcome[rows]).all()
 
 
 def test_the_command_line_prints_and_writes_a_run(tmp_path, capsys):
