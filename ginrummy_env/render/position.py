@@ -1,0 +1,434 @@
+"""What there is to show of a position: the one reading of a view that all renderers draw.
+
+Hands are grouped as a person sorts them. Ten cards are grouped for the least deadwood. Of eleven
+cards one must go: the *spare* card is the one whose discard leaves the least deadwood (the dearest
+of equals, never one that may not go), and the other ten are grouped.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
+from ginrummy_env.core.cards import (
+    CARD_BIT,
+    HAND_SIZE,
+    NO_CARD,
+    NUM_RANKS,
+    POINTS,
+    RANK,
+    SUIT,
+    cards_of,
+    format_card,
+    hand_of,
+)
+from ginrummy_env.core.deadwood import deadwood_after_discard
+from ginrummy_env.core.deal import doubled
+from ginrummy_env.core.layoff import knocker_arrangement
+from ginrummy_env.core.legal import forbidden_cards
+from ginrummy_env.core.melds import MELDS, NO_MELD
+from ginrummy_env.core.rules import rules_name
+from ginrummy_env.core.scoring import final_scores
+from ginrummy_env.core.state import NOBODY, Outcome, Phase
+from ginrummy_env.core.view import ME, OPPONENT, LaidDown, View, players_of
+
+Cards = tuple[int, ...]
+CardName = Callable[[int], str]
+"""How a renderer writes a card within a sentence."""
+
+NAMES = ("You", "Opponent")
+"""What the viewer and his opponent are called if nothing else is said."""
+
+OUTCOME_WORDS = {
+    Outcome.GIN: "gin",
+    Outcome.BIG_GIN: "big gin",
+    Outcome.KNOCK: "knock",
+    Outcome.UNDERCUT: "undercut",
+    Outcome.EQUAL: "equal deadwood",
+    Outcome.GIN_ANSWERED: "gin answered by gin",
+    Outcome.VOID: "void",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Cards that lie together."""
+
+    kind: str
+    """``run``, ``set``, ``deadwood``, ``spare``, ``laid off``; ``taken``: by the opponent, so seen."""
+    cards: Cards
+    onto: Cards = ()
+    """The meld that they are laid off on."""
+
+    @property
+    def points(self) -> int:
+        """Points of the cards."""
+        return int(POINTS[list(self.cards)].sum())
+
+    @property
+    def label(self) -> str:
+        """The kind, and for deadwood its points."""
+        return f"{self.kind} {self.points}" if self.kind == "deadwood" else self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One player."""
+
+    name: str
+    score: int
+    deals_won: int
+    final_score: int | None
+    """Bonuses written, once the game is over."""
+    is_dealer: bool
+    to_move: bool
+    groups: tuple[Group, ...]
+    """The cards seen, none twice."""
+    unseen: int
+    """How many cards are not."""
+    known: Cards
+    """Cards in his hand that the other player knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """What one player sees, ready to be drawn."""
+
+    me: Side
+    opponent: Side
+    rules: str
+    target: int
+    deal: int
+    """Counted from 1."""
+    turn: int
+    """The turn that is played, counted from 1; at the end how many there were."""
+    knock_limit: int
+    phase: Phase
+    stock_count: int
+    pile: Cards
+    """Oldest first; the last is the upcard."""
+    drawn: int
+    """The card I have drawn this turn, or NO_CARD."""
+    knocks: tuple[tuple[int, int], ...]
+    """What I may knock with: card and deadwood that is left, least first."""
+    events: tuple[tuple[str, int, int], ...]
+    """What was done in this deal: name, action, and the card that all saw or NO_CARD."""
+    may: frozenset[int]
+    """My legal actions other than discards and knocks."""
+    outcome: Outcome
+    knocker: str | None
+    winner: str | None
+    """Of the deal."""
+    account: tuple[tuple[int, str], ...]
+    """Where the points of the deal come from: numbers to be added, with words."""
+    doubled: bool
+    """Whether the sum of ``account`` counts twice."""
+    points: int
+
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        """The viewer and his opponent."""
+        return self.me, self.opponent
+
+    @property
+    def over(self) -> bool:
+        """Whether the deal is over."""
+        return self.phase >= Phase.DEAL_OVER
+
+    @property
+    def limit_words(self) -> str:
+        """The knock limit, in words."""
+        if self.knock_limit == 0:
+            return "gin only"
+        return f"knock with {self.knock_limit} or less"
+
+    def last_turn(self, card: CardName) -> str:
+        """Return what was done last, back to where the same player's turn began."""
+        if not self.events:
+            return "The cards are dealt."
+        turns: list[tuple[str, list[str]]] = []
+        for name, action, seen in self.events[-4:]:
+            if not turns or turns[-1][0] != name:
+                turns.append((name, []))
+            turns[-1][1].append(_deed(action, seen, self.me.name == name, self.drawn, card))
+        return " ".join(f"{name} {', '.join(deeds)}." for name, deeds in turns[-2:])
+
+    def to_do(self, card: CardName) -> str:
+        """Return whose move it is and what may be done, or how the deal ended."""
+        if self.over:
+            return self.result(card)
+        mover = self.me if self.me.to_move else self.opponent
+        return f"{mover.name} to move: {self._choice(card)}."
+
+    def _choice(self, card: CardName) -> str:
+        upcard = card(self.pile[-1]) if self.pile else ""
+        if self.phase == Phase.OPENING:
+            return f"take {upcard} or pass"
+        if self.phase == Phase.FIRST_DRAW:
+            return "both passed, draw from the stock"
+        if self.phase == Phase.DRAW:
+            return f"draw from the stock or take {upcard}"
+        if self.phase == Phase.WALL:
+            may_take = not self.me.to_move or TAKE_UPCARD in self.may
+            return f"the stock is out, take {upcard} or pass" if may_take else "pass"
+        if BIG_GIN in self.may:
+            return "big gin, or discard"
+        if not self.knocks:
+            return "discard"
+        best = self.knocks[0][1]
+        word = "gin" if best == 0 else "knock"
+        ways = " or ".join(card(c) for c, left in self.knocks if left == best)
+        return f"discard, or {word} with {ways}" + (f" (leaves {best})" if best else "")
+
+    def result(self, card: CardName) -> str:
+        """Return how the deal ended, in a sentence."""
+        words = OUTCOME_WORDS[self.outcome]
+        if self.outcome == Outcome.VOID:
+            return "Void: nobody scores."
+        if self.winner is None:
+            return f"{self.knocker} laid down, {words}: nobody scores."
+        if self.outcome == Outcome.UNDERCUT:
+            return f"{self.knocker} knocked, {self.winner} undercut and won {self.points} points."
+        if self.outcome == Outcome.GIN_ANSWERED:
+            return f"{self.knocker} had gin, {self.winner} too and won {self.points} points."
+        verb = "knocked" if self.outcome == Outcome.KNOCK else f"had {words}"
+        return f"{self.winner} {verb} and won {self.points} points."
+
+    def sum_words(self) -> str:
+        """Return how the points of the deal add up; empty if nobody scored."""
+        if not self.account or not self.points:
+            return ""
+        terms = " ".join(
+            f"{'−' if number < 0 else '+' if place else ''} {abs(number)} {words}".strip()
+            for place, (number, words) in enumerate(self.account)
+        )
+        return f"{'2 × ' if self.doubled else ''}{terms} = {self.points}"
+
+    def game_result(self) -> str:
+        """Return who won the game, in a sentence; empty if it is not over."""
+        if self.phase != Phase.GAME_OVER or self.me.score == self.opponent.score:
+            return ""
+        first, second = sorted(self.sides, key=lambda side: side.score, reverse=True)
+        return (
+            f"{first.name} won the game {first.score} : {second.score}, "
+            f"with bonuses {first.final_score} : {second.final_score}."
+        )
+
+
+def _deed(action: int, seen: int, mine: bool, drawn: int, card: CardName) -> str:
+    if action == DRAW_STOCK:
+        return f"drew {card(drawn)}" if mine and drawn != NO_CARD else "drew from the stock"
+    if action == TAKE_UPCARD:
+        return f"took {card(seen)}"
+    if action == PASS:
+        return "passed"
+    if action == BIG_GIN:
+        return "laid down eleven cards"
+    if action >= KNOCK:
+        return f"knocked with {card(seen)}"
+    return f"discarded {card(seen)}"
+
+
+def read_position(
+    view: View,
+    row: int = 0,
+    *,
+    opponent: View | None = None,
+    names: Sequence[str] = NAMES,
+) -> Position:
+    """Return what there is to show of one row of a view.
+
+    Args:
+        view: N rows; only this is shown.
+        row: which of them.
+        opponent: the opponent's view of the same games, to show his cards too.
+        names: what the viewer and his opponent are called.
+
+    Raises:
+        ValueError: a row that there is not, or an ``opponent`` that is not the other player's view
+            of the same game.
+    """
+    if not -len(view) <= row < len(view):
+        raise ValueError(f"row={row}: the view has {len(view)} rows")
+    one = view.select([row])
+    mine = int(one.hand[0])
+    his = int(one.opponent_hand[0]) if opponent is None else _open_hand(view, opponent, row)
+    to_move = bool(one.to_move[0])
+    phase = Phase(int(one.phase[0]))
+    over = phase >= Phase.DEAL_OVER
+    laid = None if one.knocker[0] == NOBODY else one.laid_down()
+    groups: list[tuple[Group, ...]] = []
+    for player, hand in ((ME, mine), (OPPONENT, his)):
+        if laid is not None and one.opponent_hand[0]:
+            groups.append(_laid_groups(laid, hand, int(one.knocker[0]) == player))
+        elif hand:
+            groups.append(_hand_groups(one, hand))
+        else:
+            known = tuple(_by_rank(cards_of(one.known[0, player])))
+            groups.append((Group("taken", known),) if known else ())
+    count = HAND_SIZE + (phase == Phase.DISCARD and not to_move)
+    seen = sum(len(group.cards) for group in groups[OPPONENT])
+    finals = final_scores(one.scores, one.deals_won, one.rules)[0].tolist()
+    sides = [
+        Side(
+            name=names[player],
+            score=int(one.scores[0, player]),
+            deals_won=int(one.deals_won[0, player]),
+            final_score=finals[player] if phase == Phase.GAME_OVER else None,
+            is_dealer=bool(one.is_dealer[0]) == (player == ME),
+            to_move=not over and to_move == (player == ME),
+            groups=groups[player],
+            unseen=0 if player == ME or his else count - seen,
+            known=tuple(cards_of(one.known[0, player])),
+        )
+        for player in (ME, OPPONENT)
+    ]
+    legal = np.flatnonzero(one.action_masks()[0]).tolist()
+    account = _account(one)
+    return Position(
+        me=sides[ME],
+        opponent=sides[OPPONENT],
+        rules=rules_name(one.rules),
+        target=one.rules.target,
+        deal=int(one.deal_number[0]) + 1,
+        turn=int(one.turn[0]) + (not over),
+        knock_limit=int(one.knock_limit[0]),
+        phase=phase,
+        stock_count=int(one.stock_count[0]),
+        pile=tuple(one.discard_pile[0, : one.discard_count[0]].tolist()),
+        drawn=int(one.drawn_card[0]),
+        knocks=_knocks(one, legal),
+        events=_events(one, names),
+        may=frozenset(action for action in legal if action >= DRAW_STOCK),
+        outcome=Outcome(int(one.outcome[0])),
+        knocker=None if one.knocker[0] == NOBODY else names[one.knocker[0]],
+        winner=None if one.winner[0] == NOBODY else names[one.winner[0]],
+        account=account,
+        doubled=bool(account) and bool(doubled(one.first_upcard, one.rules)[0]),
+        points=int(one.points[0]),
+    )
+
+
+def _open_hand(view: View, opponent: View, row: int) -> int:
+    """Return the opponent's hand from his own view of the same game."""
+    if len(opponent) != len(view):
+        raise ValueError(f"opponent: {len(opponent)} rows where the view has {len(view)}")
+    hand = opponent.hand[row]
+    if opponent.player[row] == view.player[row]:
+        raise ValueError(f"opponent: the view of player {view.player[row]} again, not of the other")
+    same = (
+        opponent.step_count[row] == view.step_count[row]
+        and (opponent.discard_pile[row] == view.discard_pile[row]).all()
+    )
+    if not same or hand & view.hand[row]:
+        raise ValueError("opponent: a view of another game or another moment")
+    return int(hand)
+
+
+def _by_rank(cards: Sequence[int]) -> list[int]:
+    return sorted(cards, key=lambda card: (RANK[card], SUIT[card]))
+
+
+def _meld_group(meld: Cards) -> Group:
+    return Group("set" if RANK[meld[0]] == RANK[meld[1]] else "run", meld)
+
+
+def _groups_of(melds: Sequence[Cards], loose: int, kind: str = "deadwood") -> tuple[Group, ...]:
+    groups = [_meld_group(meld) for meld in melds]
+    cards = tuple(_by_rank(cards_of(loose)))
+    return (*groups, *([Group(kind, cards)] if cards else []))
+
+
+def _melds_of(numbers: Sequence[int]) -> list[Cards]:
+    return [MELDS[number] for number in numbers if number != NO_MELD]
+
+
+def _hand_groups(one: View, hand: int) -> tuple[Group, ...]:
+    """Group a hand in play; see the top of this module."""
+    spare = _spare_card(one, hand) if hand.bit_count() > HAND_SIZE else NO_CARD
+    ten = np.uint64(hand) & ~CARD_BIT[spare]
+    numbers, _ = knocker_arrangement(np.array([ten]), one.discards)
+    melds: list[Cards] = []
+    for meld in _melds_of(numbers[0].tolist()):
+        # A run of six or more is numbered as shorter ones end to end: put it together again.
+        end_to_end = melds and meld[0] == melds[-1][-1] + 1 and meld[0] % NUM_RANKS
+        if end_to_end and _meld_group(meld).kind == _meld_group(melds[-1]).kind == "run":
+            melds[-1] += meld
+        else:
+            melds.append(meld)
+    loose = int(ten) & ~int(hand_of([card for meld in melds for card in meld]))
+    groups = _groups_of(melds, loose)
+    return groups if spare == NO_CARD else (*groups, Group("spare", (spare,)))
+
+
+def _spare_card(one: View, hand: int) -> int:
+    left = deadwood_after_discard(np.array([hand], dtype=np.uint64))[0].astype(int)
+    forbidden = int(forbidden_cards(one.taken_card, one.rules)[0])
+    cards = [card for card in cards_of(hand) if card != forbidden]
+    return min(cards, key=lambda card: (left[card], -int(POINTS[card]), -card))
+
+
+def _laid_groups(laid: LaidDown, hand: int, knocked: bool) -> tuple[Group, ...]:
+    """Group a hand that lies on the table."""
+    laid_melds = _melds_of(laid.knocker_melds[0].tolist())
+    if knocked:
+        loose = hand & ~int(hand_of([card for meld in laid_melds for card in meld]))
+        return _groups_of(laid_melds, loose)
+    defence = laid.defence
+    layoffs = [
+        Group("laid off", tuple(cards_of(cards)), laid_melds[place])
+        for place, cards in enumerate(defence.layoffs[0])
+        if cards
+    ]
+    own = _groups_of(_melds_of(defence.melds[0].tolist()), 0)
+    return (*own, *layoffs, *_groups_of([], int(defence.deadwood_cards[0])))
+
+
+def _knocks(one: View, legal: list[int]) -> tuple[tuple[int, int], ...]:
+    cards = [action - KNOCK for action in legal if KNOCK <= action < DRAW_STOCK]
+    if not cards:
+        return ()
+    left = deadwood_after_discard(one.hand)[0]
+    return tuple(sorted(((card, int(left[card])) for card in cards), key=lambda pair: pair[::-1]))
+
+
+def _events(one: View, names: Sequence[str]) -> tuple[tuple[str, int, int], ...]:
+    """Return the history with the cards that everybody saw."""
+    pile = [int(one.first_upcard[0])]
+    events = []
+    steps = int(one.step_count[0])
+    players = players_of(one)[0, :steps].tolist()
+    for player, action in zip(players, one.history[0, :steps].tolist(), strict=True):
+        card = NO_CARD
+        if action < DRAW_STOCK:
+            card = action % KNOCK
+            pile.append(card)
+        elif action == TAKE_UPCARD:
+            card = pile.pop()
+        events.append((names[player], action, card))
+    return tuple(events)
+
+
+def _account(one: View) -> tuple[tuple[int, str], ...]:
+    """Return the terms of the deal's points. Source: RULES, Scoring a deal."""
+    rules, outcome = one.rules, one.outcome[0]
+    knocker, defender = int(one.knocker_deadwood[0]), int(one.defender_deadwood[0])
+    if outcome == Outcome.GIN:
+        return (rules.gin_bonus, "for gin"), (defender, "deadwood")
+    if outcome == Outcome.BIG_GIN:
+        return (rules.big_gin_bonus, "for big gin"), (defender, "deadwood")
+    if outcome == Outcome.KNOCK:
+        return (defender, "deadwood"), (-knocker, "the knocker's")
+    if outcome == Outcome.UNDERCUT:
+        bonus = (rules.undercut_bonus, "for the undercut")
+        return bonus, (knocker, "the knocker's"), (-defender, "deadwood")
+    if outcome == Outcome.GIN_ANSWERED and one.points[0]:
+        return ((rules.undercut_bonus, "for the undercut"),)
+    return ()
+
+
+def accessible_name(position: Position) -> str:
+    """Return the position in a line of plain words, for those who do not see the picture."""
+    hand = " ".join(format_card(c) for group in position.me.groups for c in group.cards)
+    return f"Gin rummy, deal {position.deal}, turn {position.turn}; {position.me.name} holds {hand}"
