@@ -89,95 +89,6 @@ def deadwood_after_discards(seed: int) -> Contender:
     return work
 
 
-BYTES = 0x0101010101010101
-HIGH_BITS = 0x8080808080808080
-LOW_ACTIONS = 56
-"""The low word holds the first 56 actions, the high one the other 52."""
-
-PACKED_FROM = 512
-"""Rows from which on `draw_from_words` is faster."""
-
-
-@functools.cache
-def _place_of_bit() -> NDArray[np.uint64]:
-    """Return the place of the k-th bit that is set in a byte, at ``8 * byte + k``, [2048]."""
-    import numpy as np
-
-    places = [[place for place in range(8) if byte >> place & 1] for byte in range(256)]
-    return np.array([found + [0] * (8 - len(found)) for found in places], np.uint64).ravel()
-
-
-def random_actions(masks: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int16]:
-    """Return one action a row, each legal one with equal chance.
-
-    Args:
-        masks: [N, 108] bool, at least one action a row.
-        rng: one number a row is drawn from it.
-
-    Returns:
-        [N] int16, the same for either way of drawing.
-    """
-    import numpy as np
-
-    uniform: NDArray[np.float64] = rng.random(len(masks))
-    draw = draw_from_list if len(masks) < PACKED_FROM else draw_from_words
-    return draw(masks, uniform).astype(np.int16)
-
-
-def draw_from_list(masks: NDArray[np.bool_], uniform: NDArray[np.float64]) -> NDArray[np.integer]:
-    """Return one legal action a row, drawn from the list of all that are legal."""
-    import numpy as np
-
-    places = np.flatnonzero(masks)  # row * A + action, ascending
-    counts = np.bincount(places // masks.shape[1], minlength=len(masks))
-    starts = np.cumsum(counts) - counts
-    chosen = places[starts + (uniform * counts).astype(np.intp)]
-    actions: NDArray[np.intp] = chosen % masks.shape[1]
-    return actions
-
-
-def draw_from_words(masks: NDArray[np.bool_], uniform: NDArray[np.float64]) -> NDArray[np.integer]:
-    """Return one legal action a row, drawn by counting bits.
-
-    In a large batch the list of all legal actions takes as long as the masks. So each row is packed
-    into two words, one of its bits is drawn by number, and that bit is found by counting.
-    """
-    import numpy as np
-
-    u64 = np.uint64
-    count, width = masks.shape
-    pair = 2 * width // 8  # bytes of two rows; the second starts in the middle of a byte
-    bits = np.zeros((count + 1) // 2 * pair + 16, dtype=np.uint8)
-    packed = np.packbits(masks.reshape(-1), bitorder="little")
-    bits[: len(packed)] = packed
-
-    def words(first: int, size: int) -> NDArray[np.uint64]:
-        """Return ``size`` bits of each row from the bit ``first`` (of a whole byte) on."""
-        found = np.empty(count, dtype=u64)
-        for parity in (0, 1):
-            offset, shift = divmod(parity * width + first, 8)
-            rows = (count + 1 - parity) // 2
-            found[parity::2] = np.ndarray(rows, "<u8", bits, offset, (pair,)) >> u64(shift)
-        return found & u64((1 << size) - 1)
-
-    low, high = words(0, LOW_ACTIONS), words(LOW_ACTIONS, width - LOW_ACTIONS)
-    in_low = np.bitwise_count(low).astype(u64)
-    number = (uniform * (in_low + np.bitwise_count(high))).astype(u64)
-    is_high = number >= in_low
-    word = np.where(is_high, high, low)
-    number -= in_low * is_high
-    # Byte j of `upto`: how many bits are set in the bytes up to j (at most 56, so none runs over).
-    upto = np.bitwise_count(word.view(np.uint8)).view(u64) * u64(BYTES)
-    # The high bit of byte j stays where upto is at most number: these bytes lie before the bit.
-    before = ((number * u64(BYTES) | u64(HIGH_BITS)) - upto) & u64(HIGH_BITS)
-    shift = np.bitwise_count(before).astype(u64) << u64(3)
-    number -= (upto << u64(8)) >> shift & u64(255)
-    index = (word >> shift & u64(255)) << u64(3) | number
-    place = _place_of_bit().take(index.astype(np.intp))
-    actions: NDArray[np.uint64] = place + shift + is_high * u64(LOW_ACTIONS)
-    return actions
-
-
 class RandomPlay:
     """Games in which both players take random legal actions, deal after deal, without end."""
 
@@ -196,6 +107,7 @@ class RandomPlay:
 
     def decide(self, observed: Observed = None) -> int:
         """Take one decision in every game and return how many deals ended with it."""
+        from ginrummy_env.core.actions import random_actions
         from ginrummy_env.core.legal import action_masks
         from ginrummy_env.core.observation import observe
         from ginrummy_env.core.step import step
@@ -207,7 +119,7 @@ class RandomPlay:
             view = make_view(self.state, self.rules)
             observe(view, derived=observed == "derived")
             masks = view.action_masks()
-        step(self.state, random_actions(masks, self.rng), self.rules)
+        step(self.state, random_actions(masks, self.rng.random(len(masks))), self.rules)
         return self.deal_on()
 
     def deal_on(self) -> int:
@@ -283,7 +195,7 @@ def knocked_deals(seed: int, count: int) -> tuple[BatchState, NDArray[np.intp]]:
     """
     import numpy as np
 
-    from ginrummy_env.core.actions import DRAW_STOCK, KNOCK
+    from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, random_actions
     from ginrummy_env.core.deadwood import deadwood_after_discard
     from ginrummy_env.core.legal import action_masks, mover_hands
     from ginrummy_env.core.state import NOBODY, Phase
@@ -301,8 +213,7 @@ def knocked_deals(seed: int, count: int) -> tuple[BatchState, NDArray[np.intp]]:
             best = left.argmin(axis=1)
             masks[rows] = False
             masks[rows, best + np.where(knocks, KNOCK, 0)] = True
-        masks[state.over, 0] = True  # not read
-        step(state, random_actions(masks, play.rng), play.rules)
+        step(state, random_actions(masks, play.rng.random(len(masks))), play.rules)
     return state, np.flatnonzero(state.knocker != NOBODY)[:count]
 
 
@@ -347,18 +258,18 @@ def bytes_at_work(seed: int) -> Measured:
     return Measured(bytes_a_game(seed).value + peak)
 
 
-def profile(seed: int, games: int, *, lines: int = 14) -> Measured:
+def profile(seed: int, games: int, *, observed: Observed = None, lines: int = 16) -> Measured:
     """Profile random play: which functions cost most, their callees not counted in.
 
     Returns:
         Microseconds a step of the whole batch under the profiler, and the top lines.
     """
     play = spread_play(seed, games)
-    steps = max(200, min(2_000, 4_000_000 // games // 4))
+    steps = max(200, min(2_000, 1_000_000 // games))
     profiler = cProfile.Profile()
     profiler.enable()
     for _ in range(steps):
-        play.decide()
+        play.decide(observed)
     profiler.disable()
     stats: Any = pstats.Stats(profiler, stream=io.StringIO())
     table = sorted(stats.stats.items(), key=lambda item: -item[1][2])
@@ -454,6 +365,12 @@ BENCHMARKS: list[Entry] = [
         track="profiles",
         unit="µs a step",
         work_out=functools.partial(profile, games=MAIN_BATCH),
+    ),
+    Measurement(
+        name=f"profile of random+derived/{MAIN_BATCH}",
+        track="profiles",
+        unit="µs a step",
+        work_out=functools.partial(profile, games=MAIN_BATCH, observed="derived"),
     ),
     Measurement(
         name="profile of random/1",

@@ -1,6 +1,5 @@
 """The benchmarks measure what they say: counts, ratios, names."""
 
-import numpy as np
 import pytest
 
 from benchmarks import core, registry, report, timing
@@ -95,34 +94,6 @@ def test_goals_are_judged_by_ratio_rate_and_value():
 def test_a_missing_package_names_the_extra_that_brings_it():
     with pytest.raises(registry.MissingExtraError, match=r"absent-package.*\[bench\]"):
         registry.require("absent_package", "absent-package")
-
-
-@pytest.mark.parametrize("draw", [core.draw_from_list, core.draw_from_words])
-def test_random_actions_are_legal_and_every_legal_one_is_as_likely(draw):
-    rng = np.random.default_rng(0)
-    kinds = rng.random((40, 108)) < rng.random((40, 1))
-    kinds[:, 107] |= ~kinds.any(axis=1)
-    kinds[0], kinds[1], kinds[2] = True, False, False
-    kinds[1, [0, 55, 56, 107]] = True
-    kinds[2, 106] = True
-    each = 4_001  # odd: rows start in the middle of a byte
-    masks = kinds.repeat(each, axis=0)
-    actions = draw(masks, rng.random(len(masks))).astype(np.int16)
-    assert masks[np.arange(len(masks)), actions].all()
-    for kind, chosen in zip(kinds, actions.reshape(-1, each), strict=True):
-        counts = np.bincount(chosen, minlength=108)[kind]
-        expected = each / kind.sum()
-        assert abs(counts - expected).max() < 5 * expected**0.5 + 1
-
-
-def test_both_ways_of_drawing_draw_the_same():
-    rng = np.random.default_rng(1)
-    for rows in (1, 2, 7, 1_000):
-        masks = rng.random((rows, 108)) < 0.1
-        masks[:, 60] = True
-        uniform = rng.random(rows)
-        drawn = core.draw_from_list(masks, uniform)
-        assert drawn.tolist() == core.draw_from_words(masks, uniform).tolist()
 
 
 @pytest.mark.parametrize("observed", [None, "raw", "derived"])
