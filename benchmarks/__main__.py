@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks import registry, timing
 from benchmarks.registry import Benchmark, Measurement, MissingExtraError
-from benchmarks.report import Results, print_tables, to_json
+from benchmarks.report import Results, print_tables, rich, to_json
 
 DEFAULT_SECONDS, DEFAULT_ROUNDS = 1.0, 7
 QUICK_SECONDS, QUICK_ROUNDS = 0.25, 3
@@ -110,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         chosen = registry.entries(name for name in options.only.split(",") if name)
         core = timing.pin_to_core(options.cpu)
-    except ValueError as error:
+        rich("table")  # known to be there before anything is measured
+    except (ValueError, MissingExtraError) as error:
         made.error(str(error))
     if options.list:
         for entry in chosen:

@@ -100,9 +100,14 @@ def _three_digits(value: float) -> str:
     return f"{value:#.3g}".rstrip(".")
 
 
+def rich(module: str) -> Any:
+    """Return a module of rich, or say which extra brings it (MissingExtraError)."""
+    return require(f"rich.{module}", "rich", "eval")
+
+
 def print_tables(results: Results) -> None:
     """Print a table a track, then the details of the measurements and what was left out."""
-    console = require("rich.console", "rich").Console()
+    console = rich("console").Console()
     if not console.is_terminal:
         console.width = FILE_WIDTH
     for track in dict.fromkeys(entry.track for entry in results.entries):
@@ -143,7 +148,7 @@ HEADINGS = (
 
 def _table(track: str, rows: list[list[str]], *, timed: bool) -> Any:
     headings = HEADINGS if timed else ("", "value", *HEADINGS[2:])
-    table = require("rich.table", "rich").Table(title=track, title_justify="left")
+    table = rich("table").Table(title=track, title_justify="left")
     shown = [place for place in range(len(HEADINGS)) if any(row[place] for row in rows)]
     for place in shown:
         justify = "left" if HEADINGS[place] in ("", "of") else "right"
