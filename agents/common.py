@@ -23,7 +23,7 @@ from ginrummy_env.core.actions import (
 from ginrummy_env.core.cards import CARD_BIT, POINTS, Hands, Points, Rows
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.deadwood import NOT_HELD, deadwood, deadwood_after_discard
-from ginrummy_env.core.legal import can_take_at_wall, forbidden_cards, must_knock
+from ginrummy_env.core.legal import can_take_at_wall, forbidden_cards
 from ginrummy_env.core.melds import cards_in_runs, suits_of_rank
 from ginrummy_env.core.state import Int8, Phase
 from ginrummy_env.core.view import View
@@ -31,6 +31,7 @@ from ginrummy_env.core.view import View
 Flags = NDArray[np.bool_]
 Left = NDArray[np.uint8]
 Uniforms = NDArray[np.float64]
+Cards = NDArray[np.integer]
 
 ANY_DEADWOOD = 98
 """No ten cards have more: whoever knocks with this much knocks as soon as the rules let him."""
@@ -78,13 +79,14 @@ class RuleAgent(ABC):
                 )
                 kind = "a whole number" if whole else "a number"
                 raise ValueError(f"{each.name}={value!r}: {kind}{bounds} is needed")
+            object.__setattr__(self, each.name, int(value) if whole else float(value))
 
     @abstractmethod
     def takes(self, view: View, rows: Rows) -> Flags:
         """Return whether the upcard is taken in each of the rows, [K] bool."""
 
     @abstractmethod
-    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Int8:
+    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Cards:
         """Return the card that goes in each of the rows, [K] integers.
 
         Args:
@@ -138,18 +140,21 @@ class RuleAgent(ABC):
         cards = self.discards(view, rows, after, uniforms)
         left = after[np.arange(len(rows)), cards]
         limits = np.minimum(self.limits(view, rows), view.knock_limit[rows])
-        bound = must_knock(view.stock_count[rows], view.taken_card[rows], view.rules)
-        if bound.any():
+        knocks = left <= limits
+        if view.rules.at_void_stock == "knock_with_discard":
+            # Whoever takes the upcard at the wall has to knock.
+            bound = (view.stock_count[rows] <= view.rules.void_stock) & (view.taken_card[rows] >= 0)
             cards = np.where(bound, after.argmin(axis=1), cards)
+            knocks |= bound
         actions = cards.astype(np.int16)
-        actions[(left <= limits) | bound] += KNOCK
+        actions[knocks] += KNOCK
         if view.rules.big_gin:
             ready = np.flatnonzero(after.min(axis=1) == 0)
             actions[ready[deadwood(hands[ready]) == 0]] = BIG_GIN
         return actions
 
 
-# What is done in each phase if the upcard is not taken; -1 where no move, or it is still to be found.
+# What is done in each phase without taking the upcard; -1: no move, or still to be found.
 _ACTION_OF_PHASE = np.full(len(Phase), -1, dtype=np.int16)
 _ACTION_OF_PHASE[[Phase.OPENING, Phase.WALL]] = PASS
 _ACTION_OF_PHASE[[Phase.FIRST_DRAW, Phase.DRAW]] = DRAW_STOCK
@@ -175,7 +180,7 @@ def after_taking(view: View, rows: Rows) -> Left:
 
 
 def lowers_deadwood(view: View, rows: Rows) -> Flags:
-    """Return whether some discard after taking the upcard leaves less deadwood than now, [K] bool."""
+    """Return whether some discard after taking the upcard leaves less deadwood, [K] bool."""
     return after_taking(view, rows).min(axis=1) < deadwood(view.hand[rows])
 
 
@@ -194,7 +199,7 @@ def makes_meld(hands: Hands, cards: Int8) -> Flags:
     return ((cards_in_runs(hands | bits) & bits) != 0) | (_SUITS_HELD[others] >= 2)
 
 
-def pick_one(candidates: Flags, uniforms: Uniforms) -> Int8:
+def pick_one(candidates: Flags, uniforms: Uniforms) -> Cards:
     """Return one flagged card of each row, all equally likely.
 
     Args:
@@ -207,6 +212,6 @@ def pick_one(candidates: Flags, uniforms: Uniforms) -> Int8:
     return random_actions(candidates, uniforms)
 
 
-def pick_dearest(candidates: Flags) -> Int8:
+def pick_dearest(candidates: Flags) -> Cards:
     """Return the flagged card of most points in each row, the lowest number among equals, [K]."""
     return np.where(candidates, POINTS + 1, 0).argmax(axis=1)

@@ -6,6 +6,7 @@ import numpy as np
 
 from agents.common import (
     ANY_DEADWOOD,
+    Cards,
     Flags,
     Left,
     RuleAgent,
@@ -15,7 +16,6 @@ from agents.common import (
     pick_dearest,
 )
 from ginrummy_env.core.cards import Points, Rows
-from ginrummy_env.core.state import Int8
 from ginrummy_env.core.view import View
 
 
@@ -38,7 +38,7 @@ class Gold(RuleAgent):
         """Take what lowers deadwood."""
         return lowers_deadwood(view, rows)
 
-    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Int8:
+    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Cards:
         """Discard to least deadwood, the dearest card first."""
         return pick_dearest(after == after.min(axis=1, keepdims=True))
 

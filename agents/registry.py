@@ -9,6 +9,9 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from agents.gold import Gold
+from agents.hein import Hein
+from agents.heuristic import Heuristic
+from agents.lookahead import Lookahead
 from agents.random_agent import RandomAgent
 from agents.simple import Simple
 from ginrummy_env.policy import Policy
@@ -76,5 +79,15 @@ GOLD = Agent(
 SIMPLE = Agent(
     "simple", Simple, "the challenge's baseline: takes what melds, knocks at once", "knock"
 )
+HEURISTIC = Agent("heuristic", Heuristic, "weighs equals by danger, knocks by the score", "knock")
+HEIN = Agent("hein", Hein, "keeps the cards with many ways to meld, knocks at once", "alpha")
+LOOKAHEAD = Agent(
+    "lookahead",
+    Lookahead,
+    "looks one draw ahead and at what it gives, waits for gin",
+    "knock_turns",
+)
 
-AGENTS: dict[str, Agent] = {agent.name: agent for agent in (RANDOM, GOLD, SIMPLE)}
+AGENTS: dict[str, Agent] = {
+    agent.name: agent for agent in (RANDOM, GOLD, SIMPLE, HEURISTIC, HEIN, LOOKAHEAD)
+}

@@ -6,6 +6,7 @@ import numpy as np
 
 from agents.common import (
     ANY_DEADWOOD,
+    Cards,
     Flags,
     Left,
     RuleAgent,
@@ -17,7 +18,6 @@ from agents.common import (
 from ginrummy_env.core.actions import KNOCK, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
 from ginrummy_env.core.deadwood import NOT_HELD
-from ginrummy_env.core.state import Int8
 from ginrummy_env.core.view import ME, View, players_of
 
 
@@ -42,7 +42,7 @@ class Simple(RuleAgent):
         """Take what is in some meld."""
         return makes_meld(view.hand[rows], view.upcard[rows])
 
-    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Int8:
+    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Cards:
         """Discard one of the cards that leave least deadwood, but repeat no pair."""
         taken = view.taken_card[rows]
         back = np.flatnonzero(CARD_BIT[taken] & view.discarded[rows, ME])

@@ -1,0 +1,82 @@
+"""Keeps the cards with many ways to meld."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.common import (
+    ANY_DEADWOOD,
+    Cards,
+    Flags,
+    Left,
+    RuleAgent,
+    Uniforms,
+    makes_meld,
+    parameter,
+    pick_one,
+)
+from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS, Hands, Points, Rows, card_planes
+from ginrummy_env.core.deadwood import NOT_HELD
+from ginrummy_env.core.view import View
+
+
+@dataclass(frozen=True)
+class Hein(RuleAgent):
+    """Trades deadwood now for ways to meld.
+
+    - Draw: the upcard iff it is in some meld of hand and upcard, as ``simple``.
+    - Discard: the card with least ``alpha × ways + (1 − alpha) × deadwood left``, at random among
+      equals; ``ways`` counts the cards that would complete a meld with it (`ways_to_meld`).
+    - Knock: at the first chance with ``knock`` or less.
+
+    Source: Hein et al., "Random Forests for Opponent Hand Estimation in Gin Rummy" (AAAI-21), and
+    its repository.
+    """
+
+    alpha: float = parameter(0.15, "weight of ways to meld against deadwood", 0, 1)
+    knock: int = parameter(
+        ANY_DEADWOOD, "most deadwood to knock with; 0: gin only", 0, ANY_DEADWOOD
+    )
+
+    def takes(self, view: View, rows: Rows) -> Flags:
+        """Take what is in some meld."""
+        return makes_meld(view.hand[rows], view.upcard[rows])
+
+    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Cards:
+        """Discard the card that costs least deadwood and ways."""
+        ways = ways_to_meld(view.hand[rows], view.discards[rows])
+        value = self.alpha * ways + (1 - self.alpha) * after
+        value[after == NOT_HELD] = np.inf
+        return pick_one(value == value.min(axis=1, keepdims=True), uniforms)
+
+    def limits(self, view: View, rows: Rows) -> Points:
+        """Knock with ``knock`` or less."""
+        return np.full(len(rows), self.knock, dtype=np.int16)
+
+
+def ways_to_meld(hands: Hands, dead: Hands) -> NDArray[np.int16]:
+    """Return in how many ways each card could be melded.
+
+    For each pair of own cards, a card that makes a meld of three with them counts 2 if it is held
+    and 1 if it is neither held nor dead; both cards of the pair get the sum.
+
+    Args:
+        hands: [K] uint64.
+        dead: [K] uint64, cards that cannot come.
+
+    Returns:
+        [K, 52] int16; of cards not held, what they would have.
+    """
+    held = card_planes(hands).reshape(-1, NUM_SUITS, NUM_RANKS).astype(np.int16)
+    weight = 1 + held - card_planes(dead).reshape(held.shape)  # 2 held, 1 may come, 0 dead
+    # A card with two others x and y: x may be its partner and y complete the meld, or the reverse.
+    # Of its rank, the sum over pairs of the three others is (sum held) x (sum weight) less x = y.
+    others = held.sum(axis=1, keepdims=True) - held
+    ways = others * (weight.sum(axis=1, keepdims=True) - weight) - 2 * others
+    pad = ((0, 0), (0, 0), (2, 2))
+    held, weight = np.pad(held, pad), np.pad(weight, pad)  # beyond the suit: not held, dead
+    for x, y in ((-2, -1), (-1, 1), (1, 2)):
+        at_x, at_y = (slice(2 + shift, 2 + shift + NUM_RANKS) for shift in (x, y))
+        ways += held[..., at_x] * weight[..., at_y] + held[..., at_y] * weight[..., at_x]
+    return ways.reshape(len(hands), -1)

@@ -1,0 +1,180 @@
+"""One draw ahead, with an eye on what the opponent needs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.common import (
+    ANY_DEADWOOD,
+    Cards,
+    Flags,
+    Left,
+    RuleAgent,
+    Uniforms,
+    after_taking,
+    parameter,
+    pick_one,
+)
+from agents.outs import cards_listed, least_after_each_draw, loose_cards
+from ginrummy_env.core.cards import CARD_BIT, POINTS, Hands, Points, Rows, card_planes
+from ginrummy_env.core.deadwood import NOT_HELD, deadwood, pack_planes
+from ginrummy_env.core.melds import EVERY_SUIT
+from ginrummy_env.core.state import Int8
+from ginrummy_env.core.view import OPPONENT, View
+
+CHUNK = 4096
+"""Candidates that are looked at together: [CHUNK, 52] arrays stay within the cache."""
+
+
+@dataclass(frozen=True)
+class Lookahead(RuleAgent):
+    """Throws what leaves the best hand after one more draw and helps the opponent least.
+
+    - Draw: the upcard iff it lies in an arrangement of least deadwood of the eleven cards and the
+      best discard then leaves less deadwood than there is now.
+    - Candidates for the discard: cards loose in some arrangement of least deadwood, not the card
+      just taken, at most 5 points cheaper than the dearest of them; of these none that leaves more
+      than 5 above the best. Without any, all legal cards. A discard that leaves gin is thrown.
+    - Discard: the candidate with least deadwood left + ``weight × decay^(turn − 1)`` × F +
+      ``danger`` × D, at random among equals. F is the mean of the ``outs`` lowest values that the
+      next draw could leave, D how well the card fits the opponent (`fit_for_opponent`); turns are
+      one's own, from 1.
+    - Knock: with ``knock`` or less in the first ``knock_turns`` turns, then with ``later`` or less
+      (0: gin).
+
+    Source: Ahmed et al., "A Heuristic Evaluation Function for Hand Strength Estimation in Gin
+    Rummy" (AAAI-21), the challenge winner's team, and its repository.
+    """
+
+    knock_turns: int = parameter(3, "own turns in which to knock with up to `knock`", 0, 10000)
+    knock: int = parameter(ANY_DEADWOOD, "most deadwood to knock with in these", 0, ANY_DEADWOOD)
+    later: int = parameter(
+        0, "most deadwood to knock with afterwards; 0: gin only", 0, ANY_DEADWOOD
+    )
+    danger: float = parameter(1.0, "weight of what the discard gives the opponent", -100, 100)
+    weight: float = parameter(18.0, "weight of the next draw in the first turn", 0, 1000)
+    decay: float = parameter(0.9, "what is left of that weight from turn to turn", 0, 2)
+    outs: int = parameter(7, "how many of the best draws are averaged", 1, 52)
+
+    def takes(self, view: View, rows: Rows) -> Flags:
+        """Take what is melded at once and lowers deadwood."""
+        hands, upcards = view.hand[rows], CARD_BIT[view.upcard[rows]]
+        falls = after_taking(view, rows).min(axis=1) < deadwood(hands)
+        return falls & ((loose_cards(hands | upcards) & upcards) == 0)
+
+    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Cards:
+        """Discard the candidate of least value."""
+        flags = candidates(view.hand[rows], view.taken_card[rows], after)
+        several = np.flatnonzero(flags.sum(axis=1) > 1)
+        if several.size:
+            values = self.values(view, rows[several], after[several], flags[several])
+            flags[several] = values == values.min(axis=1, keepdims=True)
+        return pick_one(flags, uniforms)
+
+    def values(self, view: View, rows: Rows, after: Left, flags: Flags) -> NDArray[np.float64]:
+        """Return the value of throwing each candidate, [K, 52], least is best; inf for others."""
+        values = np.full(flags.shape, np.inf)
+        places, cards = cards_listed(pack_planes(flags))
+        hands, unseen = view.hand[rows], view.unseen[rows]
+        now = after[places, cards]
+        weights = self.weight * self.decay ** (own_turns(view, rows) - 1.0)
+        ahead = np.empty(len(places))
+        for start in range(0, len(places), CHUNK):
+            part = slice(start, start + CHUNK)
+            ahead[part] = self.outlook(
+                hands[places[part]] & ~CARD_BIT[cards[part]], now[part], unseen[places[part]]
+            )
+        fit = fit_for_opponent(cards, view.known[rows, OPPONENT][places], unseen[places])
+        values[places, cards] = now + weights[places] * ahead + self.danger * fit
+        return values
+
+    def outlook(self, hands: Hands, left: Left, unseen: Hands) -> NDArray[np.float64]:
+        """Return the mean of the ``outs`` lowest values that the next draw could leave, [P]."""
+        after = least_after_each_draw(hands, left, unseen)
+        after.sort(axis=1)
+        count = np.minimum(np.bitwise_count(unseen), self.outs)
+        counted = np.arange(self.outs) < count[:, None]
+        lowest = after[:, : self.outs]
+        return np.where(counted, lowest, 0).sum(axis=1) / np.maximum(count, 1)
+
+    def limits(self, view: View, rows: Rows) -> Points:
+        """Knock in the first turns, later wait for gin."""
+        early = own_turns(view, rows) <= self.knock_turns
+        return np.where(early, self.knock, self.later).astype(np.int16)
+
+
+def own_turns(view: View, rows: Rows) -> Points:
+    """Return the number of the player's own turn in this deal, from 1, [K] int16.
+
+    Discards alternate between the players, so half of those made are his.
+    """
+    return view.turn[rows] // 2 + 1
+
+
+def candidates(hands: Hands, taken_card: Int8, after: Left) -> Flags:
+    """Return the discards worth a thought (see `Lookahead`), [K, 52] bool, at least one a row.
+
+    Args:
+        hands: [K] uint64, eleven cards.
+        taken_card: [K] the upcard taken this turn, or NO_CARD.
+        after: [K, 52] uint8, least deadwood after each discard; NOT_HELD where it is not legal.
+    """
+    legal = after != NOT_HELD
+    flags = card_planes(loose_cards(hands) & ~CARD_BIT[taken_card]) & legal
+    points = np.where(flags, POINTS, -1)
+    flags &= POINTS >= points.max(axis=1, keepdims=True) - 5
+    none = ~flags.any(axis=1)
+    flags[none] = legal[none]
+    gin = after == 0
+    some = gin.any(axis=1)
+    flags[some] = gin[some]
+    left = np.where(flags, after, NOT_HELD)
+    return flags & (after <= left.min(axis=1, keepdims=True) + 5.0)
+
+
+# Beyond a suit's ends nothing can come. The empty bits above a king, which lie below the ace of the
+# next suit, are gone as they stand; those below the ace of spades have to be put in.
+_BELOW_ACE = np.uint64(1), np.uint64(3)
+_NOTHING = np.uint64(0), np.uint64(0)
+_1, _2 = np.uint64(1), np.uint64(2)
+
+
+def fit_for_opponent(cards: NDArray[np.intp], his: Hands, unseen: Hands) -> NDArray[np.int16]:
+    """Return how well each card fits what the opponent may hold: D of `Lookahead`.
+
+    A card is *gone* if it is neither unseen nor known to be his; so are the places beyond a suit's
+    ends. Of the suit: −10 if no run with the card is left, else −5 for each neighbour gone and −3
+    for each card two away gone; 20 if two of his make a run with it, else 5 for each neighbour of
+    his, 3 for each card of his two away. Of the rank: −10 if two or more others are gone, −4 if
+    one; 20 if two or more are his, 4 if one.
+
+    Args:
+        cards: [P] the card to be thrown.
+        his: [P] uint64, the cards that he is known to hold.
+        unseen: [P] uint64.
+
+    Returns:
+        [P] int16.
+    """
+    bits = CARD_BIT[cards]
+    gone = ~(unseen | his)
+
+    def around(hands: Hands, below: tuple[np.uint64, np.uint64]) -> list[Flags]:
+        """Return whether the cards two down, one down, one up and two up are in ``hands``."""
+        shifted = ((hands << _2) | below[1], (hands << _1) | below[0], hands >> _1, hands >> _2)
+        return [(each & bits) != 0 for each in shifted]
+
+    down2, down1, up1, up2 = around(gone, _BELOW_ACE)
+    blocked = (up1 & (down1 | down2)) | (down1 & (up1 | up2))
+    value = np.where(blocked, -10, -5 * (down1 * 1 + up1) - 3 * (down2 * 1 + up2))
+    down2, down1, up1, up2 = around(his, _NOTHING)
+    run = (down2 & down1) | (down1 & up1) | (up1 & up2)
+    value += np.where(run, 20, 5 * (down1 * 1 + up1) + 3 * (down2 * 1 + up2))
+    others = (EVERY_SUIT << (cards % 13).astype(np.uint64)) & ~bits
+    value += _RANK_GONE[np.bitwise_count(gone & others)] + _RANK_HIS[np.bitwise_count(his & others)]
+    return value.astype(np.int16)
+
+
+_RANK_GONE = np.array([0, -4, -10, -10])
+_RANK_HIS = np.array([0, 4, 20, 20])

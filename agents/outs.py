@@ -1,0 +1,119 @@
+"""Which cards would meld, and what the next draw would leave: bit operations and work lists."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ginrummy_env.core.cards import CARD_BIT, FULL_DECK, NUM_CARDS, POINTS, Hands, Rows, card_planes
+from ginrummy_env.core.deadwood import least_after_discard, points_left, set_choices
+from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_threes
+
+_1, _2, _16, _32 = (np.uint64(shift) for shift in (1, 2, 16, 32))
+
+
+def ranks_in_pairs(hands: Hands) -> NDArray[np.uint64]:
+    """Return the ranks of which each hand holds two cards or more, bit r for rank r."""
+    both = hands & (hands >> _16)  # lane 0: s and h; lane 2: d and c
+    either = hands | (hands >> _16)
+    return (both | (both >> _32) | (either & (either >> _32))) & np.uint64(0x1FFF)
+
+
+def melding_cards(hands: Hands) -> Hands:
+    """Return the cards not held that would be in some meld with cards of the hand.
+
+    Args:
+        hands: [...] uint64.
+
+    Returns:
+        [...] uint64.
+
+    >>> from ginrummy_env.core.cards import format_hand, parse_hand
+    >>> format_hand(melding_cards(parse_hand("As 2s 7h 9h Kd Kc")))
+    '3s Ks 8h Kh'
+    """
+    below, above = (
+        hands << _1,
+        hands >> _1,
+    )  # the bit of a card whose lower (higher) neighbour is held
+    runs = (below & above) | (below & (hands << _2)) | (above & (hands >> _2))
+    sets = ranks_in_pairs(hands) * EVERY_SUIT
+    return (runs | sets) & FULL_DECK & ~hands
+
+
+def _adjoining() -> Hands:
+    cards = np.arange(NUM_CARDS)
+    rank, suit = cards % 13, cards // 13
+    near = np.abs(rank[:, None] - rank) <= 2
+    same_suit = suit[:, None] == suit
+    adjoins = (same_suit & near) | (rank[:, None] == rank)
+    np.fill_diagonal(adjoins, False)
+    return np.bitwise_or.reduce(np.where(adjoins, CARD_BIT[:NUM_CARDS], np.uint64(0)), axis=1)
+
+
+ADJOINING = _adjoining()
+"""[52] uint64, the cards that can be in a meld of three with each card: of its rank, or of its suit
+within two ranks."""
+
+
+def loose_cards(hands: Hands) -> Hands:
+    """Return the cards that are unmelded in at least one arrangement of least deadwood.
+
+    Args:
+        hands: [N] uint64, eleven cards at most.
+
+    Returns:
+        [N] uint64.
+
+    >>> from ginrummy_env.core.cards import format_hand, parse_hand
+    >>> hand = np.array([parse_hand("4s 5s 6s 6h 6d 9c Kc")])  # a run of spades, or three sixes
+    >>> format_hand(loose_cards(hand)[0])
+    '6h 6d 9c Kc'
+    >>> hand = np.array([parse_hand("5s 6s 7s 7h 7d 8c")])  # 14 stay loose, or 11
+    >>> format_hand(loose_cards(hand)[0])
+    '5s 6s 8c'
+    """
+    loose = hands & ~cards_in_runs(hands)
+    rows = np.flatnonzero(ranks_in_threes(hands))
+    if rows.size:
+        choices = set_choices(hands, rows)
+        rest = hands[choices.rows] & ~choices.sets
+        left = points_left(rest)
+        least = np.minimum.reduceat(left, choices.starts)
+        counts = np.diff(np.append(choices.starts, len(left)))
+        best = left == np.repeat(least, counts)
+        unmelded = np.where(best, rest & ~cards_in_runs(rest), np.uint64(0))
+        loose[rows] = np.bitwise_or.reduceat(unmelded, choices.starts)
+    return loose
+
+
+def cards_listed(hands: Hands) -> tuple[Rows, NDArray[np.intp]]:
+    """Return all cards of the hands as a work list: (rows [P] ascending, cards [P] ascending)."""
+    places = np.flatnonzero(card_planes(hands))
+    rows = places // NUM_CARDS
+    return rows, places - rows * NUM_CARDS
+
+
+def least_after_each_draw(
+    hands: Hands, left: NDArray[np.uint8], unseen: Hands
+) -> NDArray[np.uint8]:
+    """Return what the best discard leaves after each unseen card is drawn to ten.
+
+    A card that melds with nothing is thrown straight back, or takes the place of the card whose
+    loss saves most; only cards that meld are looked at one by one.
+
+    Args:
+        hands: [P] uint64, ten cards.
+        left: [P] uint8, their least deadwood.
+        unseen: [P] uint64, the cards that may come; none of them held.
+
+    Returns:
+        [P, 52] uint8; 255 for a card that cannot come.
+    """
+    nine = least_after_discard(hands).astype(np.uint8)  # the best nine of the ten cards
+    after = np.minimum(left[:, None], nine[:, None] + _POINTS)
+    after[~card_planes(unseen)] = 255
+    rows, cards = cards_listed(melding_cards(hands) & unseen)
+    after[rows, cards] = least_after_discard(hands[rows] | CARD_BIT[cards])
+    return after
+
+
+_POINTS = POINTS.astype(np.uint8)
