@@ -1,0 +1,196 @@
+"""Games by several processes: each plays its share of every job and sends what has ended.
+
+Which process plays a game changes nothing (see `lockstep`), so shares are dealt out at the start
+and nothing needs to be agreed on later.
+"""
+
+import multiprocessing
+import os
+import pickle
+import signal
+import threading
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from time import monotonic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.policy import Policy, make_policy
+from training.lockstep import Clock, Lockstep
+from training.table import Table
+
+REPORT_SECONDS = 0.25
+"""How long games that have ended may wait before they are reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Games that are to be played."""
+
+    agents: tuple[str | Policy, str | Policy]
+    games: NDArray[np.int64]
+    rules: Rules
+    seed: int
+    max_deals: int
+    batch: int
+
+    def share(self, worker: int, workers: int) -> "Job":
+        """Return the part of one worker: every so-many-th game."""
+        games = self.games[worker::workers]
+        batch = -(-self.batch // workers)
+        return Job(self.agents, games, self.rules, self.seed, self.max_deals, batch)
+
+
+Report = Callable[[int, Table, Clock], None]
+"""Called with a job's number, games of it that have ended, and the time they took."""
+
+
+class WorkerError(RuntimeError):
+    """A process ended before its work was done."""
+
+
+def play_jobs(jobs: Sequence[Job], report: Report, workers: int = 1) -> None:
+    """Play all games of all jobs.
+
+    Args:
+        jobs: played one after another by each worker.
+        report: called a few times a second, in this process.
+        workers: processes; 1 plays in this one.
+
+    Raises:
+        ValueError: an agent that is not known, or can't be sent to another process.
+        WorkerError: a worker was killed.
+        Exception: what an agent raised.
+    """
+    if workers == 1:
+        for number, job in enumerate(jobs):
+            _play(job, partial(report, number))
+    else:
+        _play_apart(jobs, report, workers)
+
+
+def _play(job: Job, report: Callable[[Table, Clock], None]) -> None:
+    """Play a job in this process."""
+    if not len(job.games):
+        return
+    a, b = job.agents
+    first = make_policy(a)
+    second = first if a is b or (isinstance(a, str) and a == b) else make_policy(b)
+    lockstep = Lockstep(
+        (first, second),
+        job.games,
+        job.rules,
+        seed=job.seed,
+        batch=job.batch,
+        max_deals=job.max_deals,
+    )
+    ended: list[Table] = []
+    due = monotonic() + REPORT_SECONDS
+    for games in lockstep.steps():
+        if len(games):
+            ended.append(games)
+        if monotonic() >= due:
+            # Also without games: a worker so learns that nobody is listening any more.
+            report(np.concatenate([*ended, games]), lockstep.clock)
+            ended, lockstep.clock = [], Clock()
+            due = monotonic() + REPORT_SECONDS
+    report(np.concatenate([*ended, games]), lockstep.clock)
+
+
+def _play_apart(jobs: Sequence[Job], report: Report, workers: int) -> None:
+    context = multiprocessing.get_context("spawn")
+    processes: list[SpawnProcess] = []
+    open_ends: dict[Connection, SpawnProcess] = {}
+    try:
+        with _quiet_start():
+            for worker in range(workers):
+                mine, theirs = context.Pipe(duplex=False)
+                shares = [job.share(worker, workers) for job in jobs]
+                process = context.Process(target=_work, args=(theirs, shares), daemon=True)
+                try:
+                    process.start()
+                except (TypeError, AttributeError, pickle.PicklingError) as error:
+                    raise ValueError(
+                        f"an agent can't be sent to another process, use workers=1: {error}"
+                    ) from error
+                theirs.close()
+                processes.append(process)
+                open_ends[mine] = process
+        while open_ends:
+            for end in wait(list(open_ends)):
+                assert isinstance(end, Connection)
+                _receive(end, open_ends, report)
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            process.join()
+
+
+def _receive(end: Connection, open_ends: dict[Connection, SpawnProcess], report: Report) -> None:
+    """Take one message from a worker."""
+    try:
+        message = end.recv()
+    except EOFError:
+        process = open_ends.pop(end)
+        process.join()
+        raise WorkerError(
+            f"a worker process ended unexpectedly (exit code {process.exitcode})"
+        ) from None
+    match message:
+        case "done":
+            del open_ends[end]
+        case Exception() as error, notes:
+            for note in notes:
+                error.add_note(note)
+            raise error
+        case number, games, clock:
+            report(number, games, clock)
+
+
+@contextmanager
+def _quiet_start() -> Iterator[None]:
+    """Start processes that use one core each and leave Ctrl-C to this one."""
+    threads = {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+    os.environ.update(dict.fromkeys(threads, "1"))
+    main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
+    try:
+        yield
+    finally:
+        if main:
+            signal.signal(signal.SIGINT, before)
+        for name, value in threads.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _work(end: Connection, jobs: list[Job]) -> None:
+    """Play in a worker process."""
+
+    def send(number: int, games: Table, clock: Clock) -> None:
+        end.send((number, games, clock))
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        for number, job in enumerate(jobs):
+            _play(job, partial(send, number))
+        end.send("done")
+    except BrokenPipeError:
+        return  # whoever asked is gone
+    except Exception as error:
+        notes = getattr(error, "__notes__", [])
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            error = RuntimeError(traceback.format_exc())
+        end.send((error, notes))
