@@ -104,16 +104,37 @@ def random_actions(masks: NDArray[np.bool_], uniforms: NDArray[np.float64]) -> N
     >>> random_actions(np.array([[False, True, True]]), np.array([0.9])).tolist()
     [2]
     """
-    count, width = masks.shape
-    places = np.flatnonzero(masks)
-    rows = places // width
-    ends = np.searchsorted(rows, np.arange(count), side="right")
-    starts = np.concatenate([[0], ends[:-1]])
-    picked = starts + ((ends - starts) * uniforms).astype(np.intp)
-    empty = ends == starts
-    if empty.any():
-        chosen = np.full(count, -1, dtype=np.int16)
-        some = ~empty
-        chosen[some] = places[picked[some]] % width
-        return chosen
-    return (places[picked] - np.arange(count) * width).astype(np.int16)
+    words = _as_words(masks)
+    counts = np.bitwise_count(words)
+    first = counts[:, 0]
+    total = first + counts[:, 1]
+    rank = (uniforms * total).astype(np.uint8)  # which of the flagged actions, from 0
+    behind = rank >= first
+    word = np.where(behind, words[:, 1], words[:, 0])
+    place = _place_of_bit(word, np.where(behind, rank - first, rank))
+    place += np.uint8(64) * behind
+    return np.where(total > 0, place.astype(np.int16), np.int16(-1))
+
+
+def _as_words(masks: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Return [N, A] flags, A at most 128, as bits of two words, [N, 2] uint64."""
+    packed = np.zeros((len(masks), 16), dtype=np.uint8)
+    bits = np.packbits(masks, axis=1, bitorder="little")
+    packed[:, : bits.shape[1]] = bits
+    return packed.view("<u8")
+
+
+def _place_of_bit(words: NDArray[np.uint64], rank: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the place of the bit of that rank (the lowest set bit has rank 0), [N] uint8.
+
+    Halves the word six times: the bit is in the lower half if that has more set bits than the rank.
+    """
+    place = np.zeros(len(words), dtype=np.uint8)
+    left = rank.astype(np.uint8)
+    for width in (32, 16, 8, 4, 2, 1):
+        low = (words >> place) & np.uint64((1 << width) - 1)
+        count = np.bitwise_count(low)
+        above = left >= count
+        left -= count * above
+        place += np.uint8(width) * above
+    return place

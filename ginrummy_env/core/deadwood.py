@@ -15,19 +15,20 @@ from numpy.typing import NDArray
 
 from ginrummy_env.core.cards import (
     CARD_BIT,
+    LANE_POINTS,
     LANE_RANKS,
     NO_CARD,
     NUM_CARDS,
     NUM_LANE_PATTERNS,
     NUM_RANKS,
     NUM_SUITS,
-    RANK_POINTS,
     Hands,
     Points,
     Rows,
     lanes,
 )
 from ginrummy_env.core.melds import (
+    EVERY_SUIT,
     LANE_LEFT,
     LOWEST_RANKS,
     NUM_SUIT_PATTERNS,
@@ -54,6 +55,15 @@ NUM_WAYS = np.array([len(ways) for ways in _WAYS], dtype=np.intp)
 _BYTE_SUM = np.uint32(0x01010101)
 
 
+def lane_sum(by_suit: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Return the sum over the suits, [..., 4] uint8 to [...] uint8; sums stay below 256.
+
+    Four bytes are added by one multiplication: their sum comes out in the top byte.
+    """
+    words = by_suit.view("<u4")[..., 0] * _BYTE_SUM
+    return (words >> np.uint32(24)).astype(np.uint8)
+
+
 def points_left(hands: Hands) -> NDArray[np.uint8]:
     """Return the points of the cards that are in no run, as if there were no sets.
 
@@ -63,9 +73,7 @@ def points_left(hands: Hands) -> NDArray[np.uint8]:
     Returns:
         [...] uint8 (a hand of any size has less than 256).
     """
-    # Four bytes a hand, added by one multiplication: the sum comes out in the top byte.
-    by_suit = LANE_LEFT.take(lanes(hands)).view("<u4")[..., 0]
-    return ((by_suit * _BYTE_SUM) >> np.uint32(24)).astype(np.uint8)
+    return lane_sum(LANE_LEFT.take(lanes(hands)))
 
 
 @dataclass(slots=True)
@@ -249,8 +257,8 @@ def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None)
 def may_reach(hands: Hands, limits: Points) -> NDArray[np.bool_]:
     """Return whether a knock is not ruled out by a cheap bound.
 
-    No discard saves more than ten points, nor do sets save more than all points of their ranks, so
-    a hand with more left than the limit, ten and those points has no knock.
+    A card that is in no run and of whose rank the hand holds less than three stays deadwood,
+    whatever the sets. Only one such card can be discarded, and saves ten points at most.
 
     Args:
         hands: [N] uint64, eleven cards.
@@ -259,12 +267,9 @@ def may_reach(hands: Hands, limits: Points) -> NDArray[np.bool_]:
     Returns:
         [N] bool; false is certain, true is not.
     """
-    threes = ranks_in_threes(hands)
-    bound = points_left(hands).astype(np.int16) - 4 * _SET_POINTS[threes]
-    return bound <= limits + 10
-
-
-_SET_POINTS = (LANE_RANKS @ RANK_POINTS).astype(np.int16)
+    in_threes = ranks_in_threes(hands) * EVERY_SUIT
+    never_melded = hands & ~cards_in_runs(hands) & ~in_threes
+    return lane_sum(LANE_POINTS.take(lanes(never_melded))) <= limits + 10
 
 
 def knock_discards(

@@ -1,5 +1,8 @@
 """What may be done: action masks, and the check of actions that are asked for."""
 
+from enum import IntEnum
+from typing import Protocol
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -8,34 +11,71 @@ from ginrummy_env.core.actions import (
     DRAW_STOCK,
     KNOCK,
     NUM_ACTIONS,
-    PASS,
     TAKE_UPCARD,
     IllegalActionError,
 )
-from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, Hands, Points, card_planes
-from ginrummy_env.core.deadwood import deadwood, knock_discards, least_after_discard
+from ginrummy_env.core.cards import CARD_BIT, NO_CARD, NUM_CARDS, Hands, Points, card_planes
+from ginrummy_env.core.deadwood import deadwood, knock_discards, least_after_discard, may_reach
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Int8, Phase
 
-# Kinds of action, and which of them a phase knows. What else they need is checked below.
-_DISCARDS, _KNOCKS, _DRAWS, _TAKES, _PASSES, _BIG_GINS = range(6)
+
+class Kind(IntEnum):
+    """The kinds of action, and what else `require_legal` may find."""
+
+    DISCARD = 0
+    KNOCK = 1
+    DRAW_STOCK = 2
+    TAKE_UPCARD = 3
+    PASS = 4
+    BIG_GIN = 5
+    NO_ACTION = 6
+    """A number that is no action."""
+    IGNORED = 7
+    """Any number, where the deal is over."""
+    ILLEGAL = 8
+
+
+# [110] the kind of action a at index a + 1, with NO_ACTION at both ends.
 _KIND = np.array(
-    [_DISCARDS] * NUM_CARDS + [_KNOCKS] * NUM_CARDS + [_DRAWS, _TAKES, _PASSES, _BIG_GINS],
+    [Kind.NO_ACTION]
+    + [Kind.DISCARD] * NUM_CARDS
+    + [Kind.KNOCK] * NUM_CARDS
+    + [Kind.DRAW_STOCK, Kind.TAKE_UPCARD, Kind.PASS, Kind.BIG_GIN, Kind.NO_ACTION],
     dtype=np.int8,
 )
 _KINDS_OF_PHASE = {
-    Phase.OPENING: [_TAKES, _PASSES],
-    Phase.FIRST_DRAW: [_DRAWS],
-    Phase.DRAW: [_DRAWS, _TAKES],
-    Phase.DISCARD: [_DISCARDS, _KNOCKS, _BIG_GINS],
-    Phase.WALL: [_TAKES, _PASSES],
+    Phase.OPENING: [Kind.TAKE_UPCARD, Kind.PASS],
+    Phase.FIRST_DRAW: [Kind.DRAW_STOCK],
+    Phase.DRAW: [Kind.DRAW_STOCK, Kind.TAKE_UPCARD],
+    Phase.DISCARD: [Kind.DISCARD, Kind.KNOCK, Kind.BIG_GIN],
+    Phase.WALL: [Kind.TAKE_UPCARD, Kind.PASS],
 }
-_KNOWN = np.zeros((len(Phase), len(range(6))), dtype=np.bool_)
+_NUM_KINDS = len(Kind)
+# [7, 9] what an action of each kind is in each phase, as far as the phase alone tells.
+_KIND_IN_PHASE = np.full((len(Phase), _NUM_KINDS), Kind.ILLEGAL, dtype=np.int8)
+_KIND_IN_PHASE[[Phase.DEAL_OVER, Phase.GAME_OVER]] = Kind.IGNORED
+# [7, 4] flags of the last four actions (draw, take, pass, big gin) where only the phase counts.
+_PLAIN_FLAGS = np.zeros((len(Phase), NUM_ACTIONS - DRAW_STOCK), dtype=np.bool_)
 for _phase, _kinds in _KINDS_OF_PHASE.items():
-    _KNOWN[_phase, _kinds] = True
-# [7, 4]: flags of the last four actions (draw, take, pass, big gin) where only the phase counts.
-_PLAIN_FLAGS = _KNOWN[:, _DRAWS:].copy()
-_PLAIN_FLAGS[:, BIG_GIN - DRAW_STOCK] = False
+    _KIND_IN_PHASE[_phase, _kinds] = _kinds
+    for _kind in {Kind.DRAW_STOCK, Kind.TAKE_UPCARD, Kind.PASS} & set(_kinds):
+        _PLAIN_FLAGS[_phase, _kind - Kind.DRAW_STOCK] = True
+
+
+class Seen(Protocol):
+    """What legality hangs on beside the hand of the player to move: fields of state and view."""
+
+    @property
+    def phase(self) -> Int8: ...  # noqa: D102
+    @property
+    def upcard(self) -> Int8: ...  # noqa: D102
+    @property
+    def taken_card(self) -> Int8: ...  # noqa: D102
+    @property
+    def stock_count(self) -> Int8: ...  # noqa: D102
+    @property
+    def knock_limit(self) -> Points: ...  # noqa: D102
 
 
 def forbidden_cards(taken_card: Int8, rules: Rules) -> Int8:
@@ -43,17 +83,15 @@ def forbidden_cards(taken_card: Int8, rules: Rules) -> Int8:
 
     Source: RULES, One deal, 4.
     """
-    return np.full_like(taken_card, -1) if rules.discard_taken_upcard else taken_card
+    return np.full_like(taken_card, NO_CARD) if rules.discard_taken_upcard else taken_card
 
 
-def must_knock(stock_count: Int8, taken_card: Int8, rules: Rules) -> NDArray[np.bool_]:
-    """Return whether the eleven cards were made at the wall, where taking means knocking.
+def at_wall(seen: Seen, rules: Rules) -> NDArray[np.bool_]:
+    """Return whether the taken card was taken at the wall, [N] bool.
 
     Source: RULES, Settings (``at_void_stock``).
     """
-    if rules.at_void_stock != "knock_with_discard":
-        return np.zeros(len(taken_card), dtype=np.bool_)
-    return (stock_count <= rules.void_stock) & (taken_card >= 0)
+    return (seen.stock_count <= rules.void_stock) & (seen.taken_card != NO_CARD)
 
 
 def can_take_at_wall(
@@ -69,20 +107,12 @@ def can_take_at_wall(
     return least <= limits
 
 
-def masks_of(
-    hands: Hands,
-    phases: Int8,
-    upcards: Int8,
-    taken_card: Int8,
-    stock_count: Int8,
-    knock_limit: Points,
-    rules: Rules,
-) -> NDArray[np.bool_]:
+def masks_of(hands: Hands, seen: Seen, rules: Rules) -> NDArray[np.bool_]:
     """Return the legal actions of the players to move, from what these players see.
 
     Args:
         hands: [N] uint64, the hand of the player to move.
-        phases, upcards, taken_card, stock_count, knock_limit: [N], as in `state.BatchState`.
+        seen: the state, or a view of the player to move.
         rules: the settings.
 
     Returns:
@@ -91,26 +121,24 @@ def masks_of(
     Source: RULES, One deal, 3 to 7.
     """
     masks = np.zeros((len(hands), NUM_ACTIONS), dtype=np.bool_)
-    masks[:, DRAW_STOCK:] = _PLAIN_FLAGS.take(phases, axis=0)
-    rows = np.flatnonzero(phases == Phase.DISCARD)
+    masks[:, DRAW_STOCK:] = _PLAIN_FLAGS.take(seen.phase, axis=0)
+    discarding = seen.phase == Phase.DISCARD
+    held = np.where(discarding, hands, np.uint64(0))
+    may_go = held & ~CARD_BIT.take(forbidden_cards(seen.taken_card, rules))
+    masks[:, :KNOCK] = card_planes(may_go)
+    rows = np.flatnonzero(discarding & may_reach(held, seen.knock_limit))
     if rows.size:
-        held = hands[rows]
-        forbidden = forbidden_cards(taken_card[rows], rules)
-        masks[rows, :KNOCK] = card_planes(held & ~CARD_BIT[forbidden])
-        knocks = knock_discards(held, knock_limit[rows], forbidden)
-        some = np.flatnonzero(knocks)
-        if some.size:
-            masks[rows[some], KNOCK:DRAW_STOCK] = card_planes(knocks[some])
+        knocks = knock_discards(held[rows], seen.knock_limit[rows]) & may_go[rows]
+        masks[rows, KNOCK:DRAW_STOCK] = card_planes(knocks)
         if rules.big_gin:
-            masks[rows, BIG_GIN] = deadwood(held) == 0
-        if rules.at_void_stock == "knock_with_discard":
-            bound = must_knock(stock_count[rows], taken_card[rows], rules)
-            masks[rows[bound], :KNOCK] = False
+            masks[rows, BIG_GIN] = deadwood(held[rows]) == 0
     if rules.at_void_stock == "knock_with_discard":
-        rows = np.flatnonzero(phases == Phase.WALL)
+        rows = np.flatnonzero(discarding & at_wall(seen, rules))
+        masks[rows, :KNOCK] = False
+        rows = np.flatnonzero(seen.phase == Phase.WALL)
         if rows.size:
             masks[rows, TAKE_UPCARD] = can_take_at_wall(
-                hands[rows], upcards[rows], knock_limit[rows], rules
+                hands[rows], seen.upcard[rows], seen.knock_limit[rows], rules
             )
     return masks
 
@@ -132,15 +160,7 @@ def action_masks(state: BatchState, rules: Rules) -> NDArray[np.bool_]:
 
     Source: RULES, One deal, 3 to 7.
     """
-    return masks_of(
-        mover_hands(state),
-        state.phase,
-        state.upcard,
-        state.taken_card,
-        state.stock_count,
-        state.knock_limit,
-        rules,
-    )
+    return masks_of(mover_hands(state), state, rules)
 
 
 def require_actions(actions: ArrayLike, count: int) -> NDArray[np.int16]:
@@ -160,47 +180,50 @@ def require_actions(actions: ArrayLike, count: int) -> NDArray[np.int16]:
     return np.clip(array, limits.min, limits.max).astype(np.int16)
 
 
-def require_legal(state: BatchState, actions: NDArray[np.int16], rules: Rules) -> None:
-    """Raise if an action is not legal; rows that are over are not looked at.
+def require_legal(state: BatchState, actions: NDArray[np.int16], rules: Rules) -> NDArray[np.int8]:
+    """Return the kind of each action, or raise if one is not legal.
 
     Cheaper than the masks: a knock is looked at only where one is asked for.
+
+    Args:
+        state: N games.
+        actions: [N] int16, any numbers.
+        rules: the settings.
+
+    Returns:
+        [N] int8 Kind; IGNORED where the deal is over.
 
     Raises:
         IllegalActionError: for the first such row; says the action in words and what was legal.
     """
-    inside = (actions >= 0) & (actions < NUM_ACTIONS)
-    kinds = _KIND.take(actions, mode="clip")
-    legal = _KNOWN[state.phase, kinds] & inside
-    rows = np.flatnonzero(legal & (kinds <= _KNOCKS))
+    raw = _KIND.take(actions + np.int16(1), mode="clip")
+    kinds = _KIND_IN_PHASE.reshape(-1).take(state.phase * np.int8(_NUM_KINDS) + raw)
+    hands = mover_hands(state)
+    rows = np.flatnonzero(kinds <= Kind.KNOCK)
     if rows.size:
-        wanted = actions[rows]
-        knocks = wanted >= KNOCK
-        bits = CARD_BIT[np.where(knocks, wanted - KNOCK, wanted)]
-        hands = mover_hands(state)[rows]
-        taken = state.taken_card[rows]
-        held = hands & ~CARD_BIT[forbidden_cards(taken, rules)]
-        fine = (held & bits) != 0
-        if rules.at_void_stock == "knock_with_discard":
-            fine &= knocks | ~must_knock(state.stock_count[rows], taken, rules)
-        some = np.flatnonzero(knocks & fine)
-        if some.size:
-            left = deadwood(hands[some] & ~bits[some])
-            fine[some] = left <= state.knock_limit[rows[some]]
-        legal[rows] = fine
+        bits = _CARD_BIT_OF_ACTION.take(actions[rows])
+        may_go = hands[rows] & ~CARD_BIT.take(forbidden_cards(state.taken_card[rows], rules))
+        kinds[rows[(may_go & bits) == 0]] = Kind.ILLEGAL
+    rows = np.flatnonzero(kinds == Kind.KNOCK)
+    if rows.size:
+        left = deadwood(hands[rows] & ~_CARD_BIT_OF_ACTION.take(actions[rows]))
+        kinds[rows[left > state.knock_limit[rows]]] = Kind.ILLEGAL
     if rules.at_void_stock == "knock_with_discard":
-        rows = np.flatnonzero((state.phase == Phase.WALL) & (actions == TAKE_UPCARD))
+        kinds[(kinds == Kind.DISCARD) & at_wall(state, rules)] = Kind.ILLEGAL
+        rows = np.flatnonzero((state.phase == Phase.WALL) & (kinds == Kind.TAKE_UPCARD))
         if rows.size:
-            legal[rows] = can_take_at_wall(
-                mover_hands(state)[rows], state.upcard[rows], state.knock_limit[rows], rules
-            )
-    rows = np.flatnonzero(legal & (actions == BIG_GIN))
+            fine = can_take_at_wall(hands[rows], state.upcard[rows], state.knock_limit[rows], rules)
+            kinds[rows[~fine]] = Kind.ILLEGAL
+    rows = np.flatnonzero(kinds == Kind.BIG_GIN)
     if rows.size:
-        legal[rows] = (deadwood(mover_hands(state)[rows]) == 0) & rules.big_gin
-    legal |= state.over
-    if not legal.all():
-        row = int(np.flatnonzero(~legal)[0])
+        fine = (deadwood(hands[rows]) == 0) & rules.big_gin
+        kinds[rows[~fine]] = Kind.ILLEGAL
+    if (kinds == Kind.ILLEGAL).any():
+        row = int(np.flatnonzero(kinds == Kind.ILLEGAL)[0])
         allowed = action_masks(state.select([row]), rules)[0]
         raise IllegalActionError(row, int(actions[row]), np.flatnonzero(allowed).tolist())
+    return kinds
 
 
-assert PASS == DRAW_STOCK + 2  # the order of `_PLAIN_FLAGS`
+_CARD_BIT_OF_ACTION = np.concatenate([CARD_BIT[:NUM_CARDS], CARD_BIT[:NUM_CARDS]])
+"""[104] uint64, the card that a discard or a knock lays down."""

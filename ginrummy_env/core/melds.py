@@ -63,6 +63,12 @@ SUIT_SPREAD: Hands = np.array(
 _GATHER = np.uint64(sum(1 << (48 - 15 * suit) for suit in range(NUM_SUITS)))
 
 
+EVERY_SUIT = SUIT_SPREAD[-1]
+"""uint64: times a pattern of ranks, the cards of these ranks in all suits."""
+
+_LANE, _TWO_LANES = np.uint64(16), np.uint64(32)
+
+
 def suits_of_rank(hands: Hands, ranks: NDArray[np.integer]) -> NDArray[np.uint64]:
     """Return the suits held of one rank, as four bits (spades 1 ... clubs 8).
 
@@ -168,11 +174,9 @@ def ranks_in_threes(hands: Hands) -> NDArray[np.uint16]:
     Returns:
         [...] uint16, bit r for rank r.
     """
-    both = hands & (hands >> np.uint64(16))  # lane 0: s and h; lane 2: d and c
-    either = hands | (hands >> np.uint64(16))
-    return ((both & (either >> np.uint64(32))) | ((both >> np.uint64(32)) & either)).astype(
-        np.uint16
-    )
+    other = hands >> _LANE
+    both, either = hands & other, hands | other  # lane 0: of s and h; lane 2: of d and c
+    return ((both & (either >> _TWO_LANES)) | ((both >> _TWO_LANES) & either)).astype(np.uint16)
 
 
 def _third_ranks() -> NDArray[np.uint8]:

@@ -49,7 +49,7 @@ def sample_states(
         seed and game number are 0, so that the next deal is not that of the game they stand for.
 
     Raises:
-        ValueError: k is not positive, weights of a wrong shape or sign, other rules than the view's.
+        ValueError: k below 1, weights of a wrong shape or sign, other rules than the view's.
 
     Source: DESIGN (``sample_states``): nothing hidden leaks.
     """

@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
+from ginrummy_env.core.actions import KNOCK
 from ginrummy_env.core.cards import CARD_BIT, NO_CARD, NUM_CARDS, Hands, Rows
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.deal import doubled
 from ginrummy_env.core.game import book
 from ginrummy_env.core.layoff import defender_deadwood, knocker_arrangement
-from ginrummy_env.core.legal import require_actions, require_legal
+from ginrummy_env.core.legal import Kind, require_actions, require_legal
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import DEFENDER, KNOCKER, NO_SIDE, score_gin, score_knock
 from ginrummy_env.core.state import (
@@ -42,48 +42,45 @@ def step(state: BatchState, actions: ArrayLike, rules: Rules) -> None:
     Source: RULES, One deal, 3 to 7.
     """
     chosen = require_actions(actions, len(state))
-    require_legal(state, chosen, rules)
-    over = state.over
-    if over.any():
-        chosen = np.where(over, -1, chosen)
-        rows = np.flatnonzero(~over)
-        _log(state, rows, chosen[rows])
-    else:
-        _log(state, np.arange(len(state)), chosen)
-    for transition, wanted in (
-        (_pass, chosen == PASS),
-        (_draw_stock, chosen == DRAW_STOCK),
-        (_take_upcard, chosen == TAKE_UPCARD),
-    ):
-        rows = np.flatnonzero(wanted)
-        if rows.size:
-            transition(state, rows, rules)
-    rows = np.flatnonzero((chosen >= 0) & (chosen < DRAW_STOCK))
-    if rows.size:
-        cards = chosen[rows]
-        knocks = cards >= KNOCK
-        if knocks.any():
-            _discard(state, rows, np.where(knocks, cards - KNOCK, cards))
-            knocked = rows[knocks]
-            rows = rows[~knocks]
-            settle(state, knocked, rules)
-        else:
-            _discard(state, rows, cards)
-        _end_turn(state, rows, rules)
-    if rules.big_gin:
-        rows = np.flatnonzero(chosen == BIG_GIN)
-        if rows.size:
-            settle(state, rows, rules)
+    kinds = require_legal(state, chosen, rules)
+    counts = np.bincount(kinds, minlength=len(Kind)).tolist()
+    rows_of = {
+        kind: np.flatnonzero(kinds == kind)
+        for kind in Kind
+        if counts[kind] and kind <= Kind.BIG_GIN
+    }
+    _log(state, chosen, kinds, counts[Kind.IGNORED])
+    nothing = np.empty(0, dtype=np.intp)
+    for kind, transition in _TRANSITIONS.items():
+        if kind in rows_of:
+            transition(state, rows_of[kind], rules)
+    knocks = rows_of.get(Kind.KNOCK, nothing)
+    discards = rows_of.get(Kind.DISCARD, nothing)
+    if knocks.size:
+        _discard(state, knocks, chosen[knocks] - np.int16(KNOCK))
+    if discards.size:
+        _discard(state, discards, chosen[discards])
+        _end_turn(state, discards, rules)
+    down = np.concatenate([knocks, rows_of.get(Kind.BIG_GIN, nothing)])
+    if down.size:
+        settle(state, down, rules)
 
 
-def _log(state: BatchState, rows: Rows, actions: NDArray[np.int16]) -> None:
+def _log(
+    state: BatchState, actions: NDArray[np.int16], kinds: NDArray[np.int8], ignored: int
+) -> None:
     """Append the actions to the histories."""
     width = state.history.shape[1]
-    counts = state.step_count[rows]
-    if counts.size and counts.max() >= width:
+    if int(state.step_count.max(initial=0)) >= width:
         state.widen(2 * width)
-    state.history.reshape(-1)[rows * state.history.shape[1] + counts] = actions
-    state.step_count[rows] = counts + np.int16(1)
+        width = state.history.shape[1]
+    rows = np.flatnonzero(kinds != Kind.IGNORED) if ignored else np.arange(len(kinds))
+    places = rows * width + (state.step_count[rows] if ignored else state.step_count)
+    state.history.reshape(-1)[places] = actions[rows] if ignored else actions
+    if ignored:
+        state.step_count[rows] += np.int16(1)
+    else:
+        state.step_count += np.int16(1)
 
 
 def _pass(state: BatchState, rows: Rows, rules: Rules) -> None:
@@ -124,6 +121,13 @@ def _take_upcard(state: BatchState, rows: Rows, rules: Rules) -> None:
     state.drawn_card[rows] = cards
     state.taken_card[rows] = cards
     state.phase[rows] = Phase.DISCARD
+
+
+_TRANSITIONS = {
+    Kind.PASS: _pass,
+    Kind.DRAW_STOCK: _draw_stock,
+    Kind.TAKE_UPCARD: _take_upcard,
+}
 
 
 def _discard(state: BatchState, rows: Rows, cards: NDArray[np.int16]) -> None:

@@ -77,15 +77,8 @@ class View:
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return his legal actions, [N, 108] bool; all false where it is not his move."""
-        masks = masks_of(
-            self.hand,
-            np.where(self.to_move, self.phase, np.int8(_NOT_TO_MOVE)),
-            self.upcard,
-            self.taken_card,
-            self.stock_count,
-            self.knock_limit,
-            self.rules,
-        )
+        masks = masks_of(self.hand, self, self.rules)
+        masks[~self.to_move] = False
         return masks
 
     def select(self, rows: ArrayLike) -> Self:
@@ -106,7 +99,6 @@ class View:
         )
 
 
-_NOT_TO_MOVE = 5  # Phase.DEAL_OVER: no action is legal
 ARRAY_NAMES: tuple[str, ...] = tuple(f.name for f in fields(View) if f.name != "rules")
 
 

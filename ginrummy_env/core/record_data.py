@@ -1,0 +1,254 @@
+"""What a record of a game holds: plain values, no arrays."""
+
+import math
+import operator
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ginrummy_env.core.actions import NUM_ACTIONS, format_action
+from ginrummy_env.core.cards import NUM_CARDS
+from ginrummy_env.core.chance import MAX_SEED
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.scoring import final_scores
+from ginrummy_env.core.state import NOBODY, NUM_PLAYERS, Outcome
+
+Cards = tuple[int, ...]
+Pair = tuple[int, int]
+"""One number for each player."""
+
+MAX_ACTIONS = 20_003
+"""Most actions of a deal: what the greatest turn bound allows."""
+MAX_NAME = 100
+MAX_NOTE = 500
+"""Most characters of a player's name and of a note."""
+MAX_SCORE = 32_767
+MAX_DEALS = 2**31 - 1
+
+
+class RecordError(ValueError):
+    """A record that is damaged, or that the rules do not allow.
+
+    Attributes:
+        reason: what is wrong.
+        line: the number of the line, from 1, or None where there is no text.
+        path: the file, or None.
+    """
+
+    def __init__(self, reason: str, line: int | None = None, path: str | None = None) -> None:
+        """Say where and what."""
+        self.reason, self.line, self.path = reason, line, path
+        where = ", ".join([path] * (path is not None) + [f"line {line}"] * (line is not None))
+        super().__init__(f"{where}: {reason}" if where else reason)
+
+    def __reduce__(self) -> tuple[type, tuple[str, int | None, str | None]]:
+        """Pickle by the arguments, as worker processes need."""
+        return type(self), (self.reason, self.line, self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Annotation:
+    """Remarks on one action of a deal, for example what a search thought of the candidates.
+
+    Raises:
+        ValueError: no remark at all, no action, one twice, no finite number, or no plain text.
+    """
+
+    step: int
+    """Which action of the deal, from 0."""
+
+    values: tuple[tuple[int, float], ...] = ()
+    """Legal actions and what each is worth, in any unit."""
+
+    note: str = ""
+    """One line of at most 500 characters."""
+
+    def __post_init__(self) -> None:
+        _whole("step", self.step, MAX_ACTIONS - 1)
+        values = tuple((operator.index(action), float(value)) for action, value in self.values)
+        object.__setattr__(self, "values", values)
+        for action, value in values:
+            _whole("action", action, NUM_ACTIONS - 1)
+            if not math.isfinite(value):
+                raise ValueError(f"{format_action(action)} {value}: a finite number is needed")
+        if len({action for action, _ in values}) < len(values):
+            raise ValueError(f"values of action {self.step}: an action appears twice")
+        if self.note:
+            require_line("note", self.note, MAX_NOTE)
+        elif not values:
+            raise ValueError(f"annotation of action {self.step}: neither values nor a note")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DealEnd:
+    """How a deal ended. Pairs are by player, as everywhere; nothing is laid down if it is void."""
+
+    outcome: Outcome
+    winner: int
+    """0, 1 or NOBODY."""
+    points: int
+    """The winner's points of this deal."""
+    scores: Pair
+    """Points of the game with this deal."""
+    deals_won: Pair
+    """Deals of the game won, this one included."""
+    void_reason: str | None = None
+    """ "stock", "bound", or None if the deal is not void."""
+    knocker: int = NOBODY
+    """0, 1 or NOBODY."""
+    melds: tuple[tuple[Cards, ...], tuple[Cards, ...]] = ((), ())
+    layoffs: tuple[Cards, ...] = ()
+    """The defender's, on each of the knocker's melds."""
+    deadwood_cards: tuple[Cards, Cards] = ((), ())
+    deadwood: Pair = (-1, -1)
+    """In points, after lay-offs; -1 if nobody knocked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DealRecord:
+    """One deal: what was dealt and what was done; the rest follows.
+
+    Raises:
+        ValueError: a deck, dealer, action or annotation that is none.
+    """
+
+    number: int
+    """Of the deal in its game, from 0."""
+    dealer: int
+    deck: Cards
+    """[52] in dealing order."""
+    actions: tuple[int, ...]
+    """In order, 0..107."""
+    end: DealEnd | None = None
+    """None while the deal is not over."""
+    annotations: tuple[Annotation, ...] = ()
+    """At most one for each action, in order."""
+
+    def __post_init__(self) -> None:
+        _whole("deal number", self.number, MAX_DEALS)
+        _whole("dealer", self.dealer, NUM_PLAYERS - 1)
+        object.__setattr__(self, "deck", _numbers("deck", self.deck))
+        object.__setattr__(self, "actions", _numbers("actions", self.actions))
+        if sorted(self.deck) != list(range(NUM_CARDS)):
+            raise ValueError(f"deck={self.deck}: the 52 cards 0..51 are needed, each once")
+        if len(self.actions) > MAX_ACTIONS:
+            raise ValueError(f"{len(self.actions)} actions: at most {MAX_ACTIONS} may be recorded")
+        wrong = [action for action in self.actions if not 0 <= action < NUM_ACTIONS]
+        if wrong:
+            raise ValueError(f"action {wrong[0]}: there are 0..{NUM_ACTIONS - 1}")
+        object.__setattr__(self, "annotations", tuple(self.annotations))
+        steps = [annotation.step for annotation in self.annotations]
+        if steps != sorted(set(steps)) or (steps and steps[-1] >= len(self.actions)):
+            raise ValueError(
+                f"annotations of the actions {steps}: ascending numbers below "
+                f"{len(self.actions)} are needed, each once"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GameRecord:
+    """A game, or a part of one: consecutive deals under one set of rules.
+
+    `record.replay` says whether the rules allow it.
+
+    Raises:
+        ValueError: a value that is none, such as a name with a line break.
+    """
+
+    rules: Rules
+    deals: tuple[DealRecord, ...]
+    seed: int | None = None
+    game_number: int | None = None
+    """With the seed, names the game; both are None if chance did not deal."""
+    players: tuple[str, str] | None = None
+    """The players' names: one line each, at most 100 characters."""
+    start_scores: Pair = (0, 0)
+    """Points before the first of these deals."""
+    start_deals_won: Pair = (0, 0)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "deals", tuple(self.deals))
+        if not self.deals:
+            raise ValueError("deals=(): at least one deal is needed")
+        if (self.seed is None) != (self.game_number is None):
+            raise ValueError(f"seed={self.seed}, game_number={self.game_number}: both or none")
+        for name in ("seed", "game_number"):
+            if getattr(self, name) is not None:
+                _whole(name, getattr(self, name), MAX_SEED)
+        for name in ("players", "start_scores", "start_deals_won"):
+            pair = getattr(self, name)
+            if pair is not None and (type(pair) is not tuple or len(pair) != NUM_PLAYERS):
+                raise ValueError(f"{name}={pair!r}: a tuple of two is needed, one a player")
+        for player in self.players or ():
+            require_line("name", player, MAX_NAME)
+        for number in (*self.start_scores, *self.start_deals_won):
+            _whole("start", number, MAX_SCORE)
+
+    @property
+    def scores(self) -> Pair:
+        """Both players' points after the last deal that is over."""
+        end = self.last_end
+        return end.scores if end else self.start_scores
+
+    @property
+    def deals_won(self) -> Pair:
+        """How many deals each player has won."""
+        end = self.last_end
+        return end.deals_won if end else self.start_deals_won
+
+    @property
+    def last_end(self) -> DealEnd | None:
+        """The end of the last deal that is over, or None."""
+        return next((deal.end for deal in reversed(self.deals) if deal.end), None)
+
+    @property
+    def finished(self) -> bool:
+        """Whether a player has reached the target."""
+        return max(self.scores) >= self.rules.target
+
+    @property
+    def winner(self) -> int:
+        """Who won the game; NOBODY while it is not over."""
+        if not self.finished:
+            return NOBODY
+        return int(self.scores[1] > self.scores[0])
+
+    @property
+    def final_scores(self) -> Pair | None:
+        """Both players' points with all bonuses, or None while the game is not over."""
+        if not self.finished:
+            return None
+        scores = np.array([self.scores], dtype=np.int16)
+        deals_won = np.array([self.deals_won], dtype=np.int16)
+        first, second = final_scores(scores, deals_won, self.rules)[0].tolist()
+        return first, second
+
+
+def require_line(what: str, text: str, most: int) -> str:
+    """Return the text, or raise ValueError if it would not survive being written in a line."""
+    if not isinstance(text, str) or not text or len(text) > most:
+        raise ValueError(f"{what} {clip(text)}: 1 to {most} characters are needed")
+    if not text.isprintable() or text != " ".join(text.split()):
+        raise ValueError(
+            f"{what} {clip(text)}: one line is needed, with single spaces between its words"
+        )
+    return text
+
+
+def clip(value: object, most: int = 60) -> str:
+    """Return the repr of a value, shortened if it is long."""
+    text = repr(value if not isinstance(value, str) else value[: most + 1])
+    return text if len(text) <= most + 2 else text[:most] + "..."
+
+
+def _whole(what: str, number: int, most: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= most:
+        raise ValueError(f"{what}={clip(number)}: a whole number from 0 to {most} is needed")
+
+
+def _numbers(what: str, numbers: Iterable[int]) -> tuple[int, ...]:
+    try:
+        return tuple(map(operator.index, numbers))
+    except TypeError:
+        raise ValueError(f"{what}: whole numbers are needed") from None

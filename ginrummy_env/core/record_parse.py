@@ -1,0 +1,365 @@
+"""Records read: their text taken apart, with the line of everything (`record_text` has the format)."""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ginrummy_env.core.actions import (
+    BIG_GIN,
+    DISCARD,
+    DRAW_STOCK,
+    KNOCK,
+    PASS,
+    TAKE_UPCARD,
+    parse_action,
+)
+from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, format_card, parse_card
+from ginrummy_env.core.chance import MAX_SEED
+from ginrummy_env.core.record_data import (
+    MAX_ACTIONS,
+    MAX_DEALS,
+    MAX_NAME,
+    MAX_SCORE,
+    Annotation,
+    Cards,
+    DealRecord,
+    GameRecord,
+    RecordError,
+    clip,
+    require_line,
+)
+from ginrummy_env.core.record_text import HEADER, NUM_DEALT, checksum, seed_deck
+from ginrummy_env.core.rules import NUM_STOCK, PRESETS, Rules
+
+MAX_LINE = 8192
+"""Most characters of a line."""
+
+_BOM = "\ufeff"  # some editors put it at the start of a file
+_FLOAT = "-?[0-9]{1,400}([.][0-9]{1,400})?(e[-+]?[0-9]{1,3})?"
+
+
+@dataclass(slots=True)
+class DealText:
+    """A deal as its text has it. Nothing is checked yet that needs the rules."""
+
+    line: int
+    deal: DealRecord
+    steps: list["Step"]
+    annotation_lines: list[int]
+    end: list[tuple[int, str]]
+    """The lines from ``end`` on, with their numbers; empty if there are none."""
+
+
+class Step(NamedTuple):
+    """An action as the text has it."""
+
+    line: int
+    player: int
+    action: int
+    shown: int
+    """The card that it brings, or NO_CARD."""
+
+
+@dataclass(slots=True)
+class GameText:
+    """A game as its text has it: its deals are without ends, which the engine is to find."""
+
+    record: GameRecord
+    start_line: int
+    deals: list[DealText]
+    ending: tuple[int, str]
+    check: tuple[int, int, int] | None
+    """The line, what it says and what it should say."""
+
+
+def parse_games(stream: Iterable[str]) -> Iterator[GameText]:
+    """Yield the games of a text.
+
+    Args:
+        stream: lines, each with its line break or without.
+
+    Raises:
+        RecordError: a line that is not as it should be.
+    """
+    lines = _Lines(stream)
+    while lines.peek():
+        yield _parse_game(lines)
+
+
+class _Lines:
+    """The lines that count: without comments and blank ones, white space collapsed."""
+
+    def __init__(self, stream: Iterable[str]) -> None:
+        self._lines = self._counting(stream)
+        self._next = next(self._lines, None)
+        self.number = 0
+        """Of the line taken last."""
+        self.taken: list[str] = []
+
+    def _counting(self, stream: Iterable[str]) -> Iterator[tuple[int, str]]:
+        for number, line in enumerate(stream, 1):
+            if len(line) > MAX_LINE:
+                raise RecordError(f"the line is longer than {MAX_LINE} characters", number)
+            text = " ".join(line.removeprefix(_BOM if number == 1 else "").split())
+            if not text or text[0] == "#":
+                continue
+            if not text.isprintable():
+                odd = next(character for character in text if not character.isprintable())
+                raise RecordError(f"{ascii(odd)} is not a printable character", number)
+            yield number, text
+
+    def peek(self) -> str:
+        """Return the first word of the next line, "" behind the last."""
+        return self._next[1].split(" ", 1)[0] if self._next else ""
+
+    def take(self, what: str) -> str:
+        """Return the next line; ``what`` says what it should be."""
+        if self._next is None:
+            raise RecordError(f"the record breaks off: {what} is missing", self.number or None)
+        self.number, text = self._next
+        self._next = next(self._lines, None)
+        self.taken.append(text)
+        return text
+
+    def wrong(self, reason: object) -> RecordError:
+        """Return an error about the line taken last."""
+        return RecordError(str(reason), self.number)
+
+    def rest(self, start: str, what: str) -> str:
+        """Return the rest of the next line, which must begin with the word ``start``."""
+        text = self.take(repr(what))
+        if not text.startswith(start + " "):
+            raise self.wrong(f"{clip(text)}: {what!r} is needed here")
+        return text[len(start) + 1 :]
+
+    def numbers(self, what: str, most: int) -> list[int]:
+        """Return the whole numbers of the next line, which reads like "game N of seed N"."""
+        text = self.take(repr(what))
+        match = re.fullmatch(re.escape(what).replace("N", "([0-9]{1,20})"), text)
+        if match is None:
+            raise self.wrong(f"{clip(text)}: {what!r} is needed here, N a whole number")
+        numbers = [int(word) for word in match.groups()]
+        if max(numbers) > most:
+            raise self.wrong(f"{max(numbers)}: at most {most} may stand in {what!r}")
+        return numbers
+
+    def card(self, word: str) -> int:
+        """Return the card that a word names."""
+        try:
+            return parse_card(clip(word, 10)[1:-1])
+        except ValueError as error:
+            raise self.wrong(error) from None
+
+    def cards(self, text: str, count: int, seen: set[int]) -> Cards:
+        """Return the cards that a text names; each must be new to ``seen``."""
+        words = text.split(" ")
+        if len(words) != count:
+            raise self.wrong(f"{len(words)} cards where {count} are needed")
+        cards = tuple(map(self.card, words))
+        for card in cards:
+            if card in seen:
+                raise self.wrong(f"{format_card(card)} appears twice in the deal")
+            seen.add(card)
+        return cards
+
+
+def _parse_game(lines: _Lines) -> GameText:
+    lines.taken.clear()
+    header = lines.take(repr(HEADER))
+    if header != HEADER:
+        raise lines.wrong(f"{clip(header)}: a record begins with {HEADER!r}")
+    rules = _parse_rules(lines)
+    seed = game_number = players = None
+    start_line = lines.number
+    if lines.peek() == "game":
+        game_number, seed = lines.numbers("game N of seed N", MAX_SEED)
+    if lines.peek() == "player":
+        players = _parse_name(lines, 0), _parse_name(lines, 1)
+    start = [0, 0, 0, 0]
+    if lines.peek() == "start":
+        start = lines.numbers("start scores N N; won N N", MAX_SCORE)
+        start_line = lines.number
+    deals = [_parse_deal(lines, seed, game_number)]
+    while lines.peek() == "deal":
+        deals.append(_parse_deal(lines, seed, game_number))
+    record = GameRecord(
+        rules=rules,
+        seed=seed,
+        game_number=game_number,
+        players=players,
+        start_scores=(start[0], start[1]),
+        start_deals_won=(start[2], start[3]),
+        deals=tuple(text.deal for text in deals),
+    )
+    what = "'deal', 'final scores' or 'unfinished'"
+    ending = lines.take(what)
+    if lines.taken[-1].split()[0] not in ("final", "unfinished"):
+        raise lines.wrong(f"{clip(ending)}: {what} is needed here")
+    ending_number, check = lines.number, None
+    if lines.peek() == "check":
+        right = checksum(lines.taken)
+        word = lines.rest("check", "check CHECKSUM")
+        if not re.fullmatch("[0-9a-f]{8}", word):
+            raise lines.wrong(f"check {clip(word)}: eight digits 0..9 a..f are needed")
+        check = lines.number, int(word, 16), right
+    return GameText(record, start_line, deals, (ending_number, ending), check)
+
+
+def _parse_rules(lines: _Lines) -> Rules:
+    text = lines.rest("rules", "rules PRESET or SETTINGS")
+    if "=" not in text:
+        if text not in PRESETS:
+            raise lines.wrong(f"unknown preset {clip(text)}; there are {', '.join(PRESETS)}")
+        return PRESETS[text]
+    settings: dict[str, Any] = {}
+    for part in text.split(","):
+        name, _, word = (piece.strip() for piece in part.partition("="))
+        if name in settings:
+            raise lines.wrong(f"the setting {clip(name)} appears twice")
+        settings[clip(name)[1:-1]] = _setting(word)
+    try:
+        return Rules.from_dict(settings)
+    except ValueError as error:
+        raise lines.wrong(error) from None
+
+
+def _setting(word: str) -> str | int | bool | None:
+    constants = {"True": True, "False": False, "None": None}
+    if word in constants:
+        return constants[word]
+    return int(word) if re.fullmatch("[0-9]{1,9}", word) else clip(word)[1:-1]
+
+
+def _parse_name(lines: _Lines, player: int) -> str:
+    name = lines.rest(f"player {player}:", f"player {player}: NAME")
+    try:
+        return require_line("name", name, MAX_NAME)
+    except ValueError as error:
+        raise lines.wrong(error) from None
+
+
+def _parse_deal(lines: _Lines, seed: int | None, game_number: int | None) -> DealText:
+    number, dealer = lines.numbers("deal N: dealer N", MAX_DEALS)
+    line = lines.number
+    if dealer > 1:
+        raise lines.wrong(f"dealer {dealer}: 0 or 1 is needed")
+    deck = _parse_deck(lines, dealer, seed, game_number, number)
+    steps: list[Step] = []
+    values: dict[int, Any] = {}
+    notes: dict[int, str] = {}
+    remarks: dict[int, int] = {}
+    while lines.peek() in ("0", "1", "values", "note"):
+        if lines.peek() in ("0", "1"):
+            steps += _parse_turns(lines)
+            if len(steps) > MAX_ACTIONS:
+                raise lines.wrong(f"a deal has at most {MAX_ACTIONS} actions")
+            continue
+        step = _parse_annotation(lines, values, notes, len(steps))
+        remarks.setdefault(step, lines.number)
+    annotations = [
+        Annotation(step=step, values=values.get(step, ()), note=notes.get(step, ""))
+        for step in sorted(remarks)
+    ]
+    end = []
+    if lines.peek() == "end":
+        while lines.peek() in ("end", "melds", "points"):
+            end.append((0, lines.take("the end of the deal")))
+            end[-1] = lines.number, end[-1][1]
+    deal = DealRecord(
+        number=number,
+        dealer=dealer,
+        deck=deck,
+        actions=tuple(step.action for step in steps),
+        annotations=tuple(annotations),
+    )
+    return DealText(line, deal, steps, [remarks[step] for step in sorted(remarks)], end)
+
+
+def _parse_deck(
+    lines: _Lines, dealer: int, seed: int | None, game_number: int | None, number: int
+) -> Cards:
+    seen: set[int] = set()
+    parts: list[tuple[Cards, int]] = []
+    for start, count in (("hand 0:", HAND_SIZE), ("hand 1:", HAND_SIZE), ("upcard", 1)):
+        cards = lines.cards(lines.rest(start, f"{start} CARDS"), count, seen)
+        parts.append((cards, lines.number))
+    (hand_0, _), (hand_1, _), (upcard, _) = parts
+    stock = lines.rest("stock", "stock CARDS or stock by seed")
+    if stock != "by seed":
+        hands = (hand_1, hand_0) if dealer == 0 else (hand_0, hand_1)
+        dealt = [card for pair in zip(*hands, strict=True) for card in pair]
+        return (*dealt, *upcard, *lines.cards(stock, NUM_STOCK, seen))
+    deck = seed_deck(seed, game_number, number)
+    if deck is None:
+        raise lines.wrong("stock by seed: the record has no line 'game N of seed N'")
+    hand_of_other, hand_of_dealer = deck[0 : NUM_DEALT - 1 : 2], deck[1 : NUM_DEALT - 1 : 2]
+    hands = (hand_of_dealer, hand_of_other) if dealer == 0 else (hand_of_other, hand_of_dealer)
+    for (cards, line), right in zip(parts, (*hands, deck[NUM_DEALT - 1 : NUM_DEALT]), strict=True):
+        if set(cards) != set(right):
+            words = " ".join(map(format_card, sorted(right)))
+            raise RecordError(f"the seed deals {words} here in deal {number}", line)
+    return deck
+
+
+def _parse_turns(lines: _Lines) -> Iterator[Step]:
+    """Yield the actions of a line such as "0 draw 2c discard Kd / 1 pass"."""
+    for turn in lines.take("a turn").split("/"):
+        words = iter(turn.split())
+        player = next(words, "")
+        if player not in ("0", "1"):
+            raise lines.wrong(f"{clip(player)}: a turn begins with its player, 0 or 1")
+        word = next(words, None)
+        if word is None:
+            raise lines.wrong(f"player {player}: a turn without an action")
+        while word is not None:
+            action, shown = _parse_step(lines, word, words)
+            yield Step(lines.number, int(player), action, shown)
+            word = next(words, None)
+
+
+def _parse_step(lines: _Lines, word: str, words: Iterator[str]) -> tuple[int, int]:
+    """Return an action and the card that it brings."""
+    if word == "pass":
+        return PASS, NO_CARD
+    follower = next(words, "")
+    if word in ("draw", "take"):
+        return DRAW_STOCK if word == "draw" else TAKE_UPCARD, lines.card(follower)
+    if word in ("discard", "knock"):
+        return lines.card(follower) + (DISCARD if word == "discard" else KNOCK), NO_CARD
+    if (word, follower) == ("big", "gin"):
+        return BIG_GIN, NO_CARD
+    raise lines.wrong(
+        f"{clip(word)}: pass, draw CARD, take CARD, discard CARD, knock CARD or big gin is needed"
+    )
+
+
+def _parse_annotation(
+    lines: _Lines, values: dict[int, Any], notes: dict[int, str], count: int
+) -> int:
+    """Put a remark on one of the ``count`` actions so far into its dict; return the action's number."""
+    text = lines.take("a remark")
+    match = re.fullmatch("(values|note) ([0-9]{1,5}): (.+)", text)
+    if match is None:
+        raise lines.wrong(f"{clip(text)}: 'values N: ACTION VALUE, ...' or 'note N: TEXT' is needed")
+    kind, step = match[1], int(match[2])
+    if step >= count:
+        raise lines.wrong(f"{kind} {step}: only the actions 0..{count - 1} stand above")
+    if step in (values if kind == "values" else notes):
+        raise lines.wrong(f"{kind} {step} appears twice")
+    try:
+        if kind == "note":
+            notes[step] = Annotation(step=step, note=match[3]).note
+        else:
+            pairs = [_parse_value(part) for part in match[3].split(",")]
+            values[step] = Annotation(step=step, values=tuple(pairs)).values
+    except ValueError as error:
+        raise lines.wrong(error) from None
+    return step
+
+
+def _parse_value(text: str) -> tuple[int, float]:
+    action, _, value = text.strip().rpartition(" ")
+    if not re.fullmatch(_FLOAT, value):
+        raise ValueError(f"{clip(text)}: 'ACTION VALUE' is needed, such as 'draw 0.5'")
+    return parse_action(clip(action)[1:-1]), float(value)

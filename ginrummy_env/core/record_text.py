@@ -1,0 +1,202 @@
+"""Records of games as text, for people to read and for the engine to check.
+
+::
+
+    ginrummy record 1
+    rules classic
+    game 17 of seed 5
+    player 0: heuristic
+    player 1: simple
+
+    deal 0: dealer 1
+    hand 0: Js Ah 2h 3h 8h 5d Kd 5c 9c Qc
+    hand 1: 9s Ts 4h 6d 7d 8d 4d 4c Jc Kc
+    upcard 7h
+    stock by seed
+    0 pass / 1 pass
+    0 draw 2c discard Kd / 1 draw 4s discard Kc
+      values 4: draw 0.5, take 0.25
+      note 5: nothing safe to throw
+    0 take Kc discard Qc / 1 draw 8s knock Jc
+    end knock: knocker 1, winner 1
+    melds 1: 4s 4h 4d 4c, 6d 7d 8d, 8s 9s Ts; deadwood 0
+    melds 0: Ah 2h 3h; layoffs Js on 8s 9s Ts, 5d on 6d 7d 8d; deadwood 34: 8h 2c 5c 9c Kc
+    points 0 54; scores 0 54; won 0 1
+
+    unfinished
+    check 1a2b3c4d
+
+- ``rules``: a preset's name, or ``setting=value, ...`` for what differs from CLASSIC.
+- ``game`` and ``player`` lines may be missing, and so may ``start scores 20 35; won 1 2``, which a
+  record that begins in the middle of a game has.
+- ``stock``: by the seed, or its 31 cards, the next one first; the hands then hold their cards in the
+  order in which they were dealt.
+- Turns: the card after ``draw`` or ``take`` is the one that came.
+- ``values`` and ``note``: remarks on an action of the deal, counted from 0.
+- What follows ``end`` is what the engine makes of the actions; reading compares the words.
+- A game ends with ``final scores 284 70; winner 0``; one that is not over with ``unfinished``.
+- ``check``: CRC-32 of the lines above it. It finds what replaying cannot, such as a changed bonus that
+  nobody earned. A record written by hand may leave it out.
+
+Lines that begin with # and blank lines count for nothing, and white space is as good as one space.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from ginrummy_env.core.actions import DRAW_STOCK, TAKE_UPCARD, format_action
+from ginrummy_env.core.cards import HAND_SIZE, NUM_CARDS, format_card
+from ginrummy_env.core.deal import decks
+from ginrummy_env.core.record_data import (
+    Annotation,
+    Cards,
+    DealEnd,
+    DealRecord,
+    GameRecord,
+    RecordError,
+)
+from ginrummy_env.core.rules import rules_name
+from ginrummy_env.core.state import NOBODY
+
+HEADER = "ginrummy record 1"
+
+NUM_DEALT = 2 * HAND_SIZE + 1
+"""Cards of the deck that are dealt: the hands and the first upcard."""
+
+
+def write_game(record: GameRecord) -> str:
+    """Return a record as text, which `parse_games` turns into the same record.
+
+    Args:
+        record: one that the rules allow: whether they do is not looked at here.
+
+    Raises:
+        RecordError: more cards are drawn than there are.
+    """
+    lines = [HEADER, f"rules {rules_name(record.rules)}"]
+    if record.seed is not None:
+        lines.append(f"game {record.game_number} of seed {record.seed}")
+    lines += [f"player {player}: {name}" for player, name in enumerate(record.players or ())]
+    if any(record.start_scores + record.start_deals_won):
+        lines.append(f"start scores {_pair(record.start_scores)}; won {_pair(record.start_deals_won)}")
+    for deal in record.deals:
+        lines += ["", *_deal_lines(deal, record)]
+    lines += ["", ending_line(record)]
+    lines.append(f"check {checksum(lines):08x}")
+    return "\n".join(lines) + "\n"
+
+
+def _deal_lines(deal: DealRecord, record: GameRecord) -> Iterator[str]:
+    hands = [deal.deck[0 : 2 * HAND_SIZE : 2], deal.deck[1 : 2 * HAND_SIZE : 2]]
+    if deal.dealer == 0:
+        hands.reverse()
+    by_seed = deal.deck == seed_deck(record.seed, record.game_number, deal.number)
+    if by_seed:
+        hands = [tuple(sorted(hand)) for hand in hands]
+    yield f"deal {deal.number}: dealer {deal.dealer}"
+    yield from (f"hand {player}: {_cards(hand)}" for player, hand in enumerate(hands))
+    yield f"upcard {format_card(deal.deck[NUM_DEALT - 1])}"
+    yield f"stock {'by seed' if by_seed else _cards(deal.deck[NUM_DEALT:])}"
+    yield from _action_lines(deal)
+    if deal.end is not None:
+        yield from end_lines(deal.end)
+
+
+def _action_lines(deal: DealRecord) -> Iterator[str]:
+    """Yield two turns a line, and behind them what is remarked on their actions."""
+    turns = list(_turns(deal))
+    remarks = list(deal.annotations)
+    for place in range(0, len(turns), 2):
+        pair = turns[place : place + 2]
+        yield " / ".join(text for _, text in pair)
+        while remarks and remarks[0].step < pair[-1][0]:
+            yield from _annotation_lines(remarks.pop(0))
+
+
+def _turns(deal: DealRecord) -> Iterator[tuple[int, str]]:
+    """Yield the turns as text, each with the number of actions up to its end."""
+    player = 1 - deal.dealer
+    pile, stock = [deal.deck[NUM_DEALT - 1]], list(reversed(deal.deck[NUM_DEALT:]))
+    words = [str(player)]
+    for step, action in enumerate(deal.actions):
+        words.append(format_action(action))
+        if action in (DRAW_STOCK, TAKE_UPCARD):
+            source = stock if action == DRAW_STOCK else pile
+            if not source:
+                raise RecordError(f"deal {deal.number}, action {step}: no card is left to {words[-1]}")
+            words.append(format_card(source.pop()))
+            continue
+        if action < DRAW_STOCK:
+            pile.append(action % NUM_CARDS)
+        yield step + 1, " ".join(words)
+        player = 1 - player
+        words = [str(player)]
+    if len(words) > 1:
+        yield len(deal.actions), " ".join(words)
+
+
+def _annotation_lines(annotation: Annotation) -> Iterator[str]:
+    if annotation.values:
+        pairs = (f"{format_action(action)} {value!r}" for action, value in annotation.values)
+        yield f"  values {annotation.step}: {', '.join(pairs)}"
+    if annotation.note:
+        yield f"  note {annotation.step}: {annotation.note}"
+
+
+def end_lines(end: DealEnd) -> list[str]:
+    """Return how a deal ended, as the lines of its record."""
+    outcome = end.outcome.name.lower().replace("_", " ")
+    winner = "none" if end.winner == NOBODY else end.winner
+    if end.knocker == NOBODY:
+        lines = [f"end {outcome}: {end.void_reason}"]
+    else:
+        lines = [f"end {outcome}: knocker {end.knocker}, winner {winner}"]
+        lines += [_laid_line(end, player) for player in (end.knocker, 1 - end.knocker)]
+    points = [end.points if player == end.winner else 0 for player in (0, 1)]
+    lines.append(
+        f"points {_pair(points)}; scores {_pair(end.scores)}; won {_pair(end.deals_won)}"
+    )
+    return lines
+
+
+def _laid_line(end: DealEnd, player: int) -> str:
+    parts = [f"melds {player}: {', '.join(map(_cards, end.melds[player])) or 'none'}"]
+    if player != end.knocker and any(end.layoffs):
+        laid = zip(end.layoffs, end.melds[end.knocker], strict=True)
+        pairs = (f"{_cards(cards)} on {_cards(meld)}" for cards, meld in laid if cards)
+        parts.append(f"layoffs {', '.join(pairs)}")
+    left = end.deadwood_cards[player]
+    parts.append(f"deadwood {end.deadwood[player]}" + (f": {_cards(left)}" if left else ""))
+    return "; ".join(parts)
+
+
+def ending_line(record: GameRecord) -> str:
+    """Return the line that ends a game."""
+    final = record.final_scores
+    if final is None:
+        return "unfinished"
+    return f"final scores {_pair(final)}; winner {record.winner}"
+
+
+def _cards(cards: Iterable[int]) -> str:
+    return " ".join(map(format_card, cards))
+
+
+def _pair(pair: Iterable[int]) -> str:
+    return " ".join(map(str, pair))
+
+
+def checksum(lines: Iterable[str]) -> int:
+    """Return the CRC-32 of the lines that count."""
+    words = (" ".join(line.split()) + "\n" for line in lines if line.strip())
+    return zlib.crc32("".join(words).encode())
+
+
+def seed_deck(seed: int | None, game_number: int | None, deal_number: int) -> Cards | None:
+    """Return the deck that chance deals, or None if there is no seed."""
+    if seed is None or game_number is None:
+        return None
+    # uint64 arrays: NumPy reads plain numbers from 2**63 on as another type.
+    return tuple(decks(np.uint64(seed), np.uint64(game_number), deal_number)[0].tolist())
