@@ -56,7 +56,7 @@ class Group:
     """Cards that lie together."""
 
     kind: str
-    """``run``, ``set``, ``deadwood``, ``spare``, ``laid off``; ``taken``: by the opponent, so seen."""
+    """``run``, ``set``, ``deadwood``, ``spare``, ``laid off``, ``taken`` (by the opponent)."""
     cards: Cards
     onto: Cards = ()
     """The meld that they are laid off on."""
@@ -144,15 +144,16 @@ class Position:
         return f"knock with {self.knock_limit} or less"
 
     def last_turn(self, card: CardName) -> str:
-        """Return what was done last, back to where the same player's turn began."""
+        """Return the last turn that was ended, and what the player to move has drawn since."""
         if not self.events:
             return "The cards are dealt."
         turns: list[tuple[str, list[str]]] = []
-        for name, action, seen in self.events[-4:]:
+        for name, action, seen in self.events[-3:]:
             if not turns or turns[-1][0] != name:
                 turns.append((name, []))
             turns[-1][1].append(_deed(action, seen, self.me.name == name, self.drawn, card))
-        return " ".join(f"{name} {', '.join(deeds)}." for name, deeds in turns[-2:])
+        shown = turns[-2:] if self.phase == Phase.DISCARD else turns[-1:]
+        return " ".join(f"{name} {', '.join(deeds)}." for name, deeds in shown)
 
     def to_do(self, card: CardName) -> str:
         """Return whose move it is and what may be done, or how the deal ended."""
@@ -178,7 +179,8 @@ class Position:
             return "discard"
         best = self.knocks[0][1]
         word = "gin" if best == 0 else "knock"
-        ways = " or ".join(card(c) for c, left in self.knocks if left == best)
+        cards = [card(c) for c, left in self.knocks if left == best]
+        ways = " or ".join(cards[:3]) + (" …" if len(cards) > 3 else "")
         return f"discard, or {word} with {ways}" + (f" (leaves {best})" if best else "")
 
     def result(self, card: CardName) -> str:
