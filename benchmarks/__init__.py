@@ -2,7 +2,7 @@
 
 Run from a checkout; nothing here is installed::
 
-    python -m benchmarks --quick            # a look, some minutes
+    python -m benchmarks --quick            # a look, half a minute
     python -m benchmarks --out bench.json   # the numbers to quote, with the machine they are from
     python -m benchmarks --only core        # without the peers (and without the `bench` extra)
     python -m benchmarks --only 'random/*'  # by name

@@ -13,8 +13,8 @@ from benchmarks import registry, timing
 from benchmarks.registry import Benchmark, Measurement, MissingExtraError
 from benchmarks.report import Results, print_tables, rich, to_json
 
-DEFAULT_SECONDS, DEFAULT_ROUNDS = 1.0, 7
-QUICK_SECONDS, QUICK_ROUNDS = 0.25, 3
+DEFAULT_SECONDS, DEFAULT_ROUNDS = 0.2, 25
+QUICK_SECONDS, QUICK_ROUNDS = 0.1, 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="NAMES",
         help="modules or benchmarks, comma between, * allowed: core,peers or 'random/*'",
     )
-    made.add_argument("--quick", action="store_true", help="a look: short slices, few rounds")
+    made.add_argument("--quick", action="store_true", help="a look: fewer and shorter slices")
     made.add_argument("--seconds", type=float, help="processor seconds a slice")
     made.add_argument("--rounds", type=int, help="slices a contender")
     made.add_argument("--seed", type=int, default=0, help="of decks, hands and actions (0)")

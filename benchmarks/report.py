@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.registry import Benchmark, Entry, Goal, Measured, Measurement, require
-from benchmarks.timing import Timing, ratio
+from benchmarks.timing import Timing, quartiles, ratio
 
 FORMAT = 1
 """Version of the JSON."""
@@ -44,8 +44,9 @@ class Comparison:
     value: float
     """The ratio (median over the rounds), or the rate or value itself."""
 
-    least: float
-    most: float
+    low: float
+    high: float
+    """The quartiles of these."""
 
     @property
     def reached(self) -> bool | None:
@@ -78,8 +79,7 @@ class Results:
         held += [(None, other) for other in entry.compare]
         for held_to, than in held:
             if than is None:
-                rates = timing.rates
-                yield Comparison(entry, held_to, None, timing.rate, min(rates), max(rates))
+                yield Comparison(entry, held_to, None, timing.rate, *quartiles(timing.rates))
             elif than in self.timings:
                 yield Comparison(entry, held_to, than, *ratio(timing, self.timings[than]))
 
@@ -190,7 +190,7 @@ def _comparison_cells(results: Results, comparison: Comparison) -> list[str]:
         theirs = short(results.timings[comparison.than].rate)
         ratio_text = (
             f"{_three_digits(comparison.value)} "
-            f"({_three_digits(comparison.least)} to {_three_digits(comparison.most)})"
+            f"({_three_digits(comparison.low)} to {_three_digits(comparison.high)})"
         )
     if comparison.goal is not None:
         sign = "≤" if comparison.goal.at_most else "≥"
@@ -247,8 +247,8 @@ def _entry_json(results: Results, entry: Entry) -> dict[str, Any]:
         {
             "than": comparison.than,
             "value": comparison.value,
-            "least": comparison.least,
-            "most": comparison.most,
+            "low": comparison.low,
+            "high": comparison.high,
             "goal": None if comparison.goal is None else comparison.goal.value,
             "at_most": comparison.goal is not None and comparison.goal.at_most,
             "reached": comparison.reached,

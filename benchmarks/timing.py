@@ -3,7 +3,8 @@
 A contender is a function without arguments that does a small piece of work (some milliseconds)
 and says how much it did. `measure` calls each one for a slice of time in turn, several rounds over.
 What slows the machine down for a while slows all the contenders of a round, so the ratio of two of
-them is steadier than either rate.
+them is steadier than either rate. Many short slices are better than few long ones: the clock rate
+and the neighbours change within a second.
 
 Rates are per second of processor time (`time.process_time`): a neighbour on the machine takes wall
 time away but only a little processor time (through the shared caches). Wall rates are kept too.
@@ -15,7 +16,7 @@ import gc
 import os
 import statistics
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -77,8 +78,9 @@ class Timing:
 
     @property
     def spread(self) -> float:
-        """Half the range of the rates over the rounds, as a part of the median."""
-        return (max(self.rates) - min(self.rates)) / 2 / self.rate
+        """Half of what lies between the quartiles of the rates, as a part of the median."""
+        low, high = quartiles(self.rates)
+        return (high - low) / 2 / self.rate
 
     @property
     def wall_rate(self) -> float:
@@ -97,7 +99,7 @@ class Timing:
 
 
 def ratio(ours: Timing, theirs: Timing) -> tuple[float, float, float]:
-    """Return how many times ``theirs`` ``ours`` is: median, least and most over the rounds.
+    """Return how many times ``theirs`` ``ours`` is: median and quartiles over the rounds.
 
     Raises:
         ValueError: no round has both.
@@ -105,7 +107,19 @@ def ratio(ours: Timing, theirs: Timing) -> tuple[float, float, float]:
     ratios = [a / b for a, b in zip(ours.rates, theirs.rates, strict=False)]
     if not ratios:
         raise ValueError("no round has a slice of both contenders")
-    return statistics.median(ratios), min(ratios), max(ratios)
+    return statistics.median(ratios), *quartiles(ratios)
+
+
+def quartiles(values: Sequence[float]) -> tuple[float, float]:
+    """Return the two values between which the middle half lies.
+
+    >>> quartiles([1, 2, 3, 4, 5])
+    (2.0, 4.0)
+    """
+    if len(values) == 1:
+        return values[0], values[0]
+    low, _, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, high
 
 
 def use_one_thread() -> None:
@@ -156,7 +170,7 @@ def measure(
 ) -> Iterator[str]:
     """Time the contenders against each other, yielding a name before each slice.
 
-    A warm-up of a fourth of a slice each comes first and is not counted. In every other round the
+    A warm-up of one slice each comes first and is not counted. In every other round the
     order is turned round, so that nobody always follows the same neighbour.
 
     Args:
@@ -167,7 +181,7 @@ def measure(
     """
     for name, contender in contenders.items():
         yield name
-        run_slice(contender, seconds / 4)
+        run_slice(contender, seconds)
     for number in range(rounds):
         names = list(contenders) if number % 2 == 0 else list(contenders)[::-1]
         for name in names:
