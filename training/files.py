@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and clear errors for those that are not what they say."""
+"""Files that are there whole or not at all, and clear errors for damaged ones."""
 
 import csv
 import io
@@ -6,6 +6,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -76,16 +77,9 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         with np.load(path, allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         about = json.loads(str(arrays.pop("about")))
-    except (
-        OSError,
-        ValueError,
-        KeyError,
-        EOFError,
-        zipfile.BadZipFile,
-        zipfile.zlib.error,
-    ) as error:  # type: ignore[attr-defined]
-        if isinstance(error, FileNotFoundError):
-            raise
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ResultError(f"{path}: damaged, or no file of results ({error})") from error
     if not isinstance(about, dict):
         raise ResultError(f"{path}: damaged, its description is no table")

@@ -82,7 +82,7 @@ class MatchResult:
         return int((self.table["winner"][self.table["done"]] == "ab".index(side)).sum())
 
     def pairs(self, column: str) -> NDArray[np.int64]:
-        """Return a column's sum over the two games of each pair, [P], all games having been played."""
+        """Return a column's sum over the two games of each pair, [P]."""
         return self.table[column].astype(np.int64).reshape(-1, 2).sum(axis=1)
 
     def other_way(self) -> "MatchResult":

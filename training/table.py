@@ -1,5 +1,8 @@
 """What a match keeps of its games: one row a game, whole numbers only, so that sums are exact."""
 
+from dataclasses import dataclass, fields
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,7 +10,7 @@ from ginrummy_env.core.actions import PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import final_scores
-from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase
+from ginrummy_env.core.state import NOBODY, BatchState, Int8, Outcome, Phase
 
 Table = NDArray[np.void]
 
@@ -71,93 +74,142 @@ def empty_table(games: int) -> Table:
     return table
 
 
+@dataclass(slots=True)
+class _Deals:
+    """Deals that ended in one step, [K] each: what is to be counted of them."""
+
+    place: Rows
+    dealer: Int8
+    first: NDArray[np.bool_]
+    outcome: Int8
+    winner: Int8
+    knocker: Int8
+    turn: NDArray[np.int16]
+    steps: NDArray[np.int16]
+    knocker_deadwood: NDArray[np.int16]
+    defender_deadwood: NDArray[np.int16]
+    opening: NDArray[np.uint8]  # [K, 2] the first two actions
+
+
 class Tally:
-    """Counts what happens in the rows of a batch, from each game's start to its end."""
+    """Counts what happens in games, from each one's start to its end.
 
-    def __init__(self, rows: int) -> None:
-        """Start with ``rows`` games that have no deal yet."""
-        self._sums = np.zeros((rows, len(_SUMS)), dtype=np.int32)
+    A step ends a few deals only, and to count them one step at a time would cost as much as to play
+    them. So steps are noted as they are, and counted together when somebody asks for the table.
+    """
 
-    def select(self, rows: Rows) -> None:
-        """Keep the given rows only, in their order."""
-        self._sums = self._sums[rows]
+    def __init__(self, games: NDArray[np.int64], rules: Rules) -> None:
+        """Start to count the games with these numbers; ``rules`` are for the bonuses."""
+        self._rules = rules
+        self._table = np.zeros(len(games), dtype=GAME)
+        self._table["game"] = games
+        self._table["seat_a"] = games % 2
+        self._sums = np.zeros((len(games), len(_SUMS)), dtype=np.int32)
+        self._deals: list[_Deals] = []
+        self._ended: list[tuple[Rows, NDArray[np.int16], Int8]] = []
 
-    def add_deals(self, state: BatchState, rows: Rows, seat_a: NDArray[np.int8]) -> None:
-        """Count deals that have just ended.
-
-        Args:
-            state: the batch.
-            rows: [K] rows whose deal is over, none twice.
-            seat_a: [N] the seat of A in each row of the batch.
-        """
-        sums = self._sums
-
-        def add(name: str, where: Rows, amount: NDArray[np.generic] | int = 1) -> None:
-            sums[where, _COLUMN[name]] += amount
-
-        seats = seat_a[rows]
-        outcome = state.outcome[rows]
-        winner = state.winner[rows]
-        turns = state.turn[rows].astype(np.int32)
-        add("deals", rows)
-        add("steps", rows, state.step_count[rows])
-        add("void", rows[outcome == Outcome.VOID])
-        down = outcome != Outcome.VOID
-        laid = rows[down]
-        add("knocks", laid)
-        add("knock_turns", laid, turns[down])
-        add("knock_turns_squared", laid, turns[down] ** 2)
-        add("knocker_deadwood", laid, state.knocker_deadwood[laid])
-        add("defender_deadwood", laid, state.defender_deadwood[laid])
-        decided = winner != NOBODY
-        add("decided", rows[decided])
-        starter = 1 - state.dealer[rows]
-        add("starter_won", rows[decided & (winner == starter)])
-        opened = state.history[rows, :2]
-        passed = opened[:, 0] == PASS
-        took_later = passed & (opened[:, 1] == TAKE_UPCARD)
-        for number, side in enumerate(SIDES):
-            seat = seats ^ number
-            add(f"deals_won_{side}", rows[winner == seat])
-            ended_by = np.where(outcome == Outcome.UNDERCUT, winner, state.knocker[rows])
-            for kind, name in KNOCKER_OUTCOMES.items():
-                add(f"{name}_{side}", rows[(outcome == kind) & (ended_by == seat)])
-            starts = starter == seat
-            add(f"opening_offers_{side}", rows[starts | passed])
-            took = np.where(starts, opened[:, 0] == TAKE_UPCARD, took_later)
-            add(f"opening_takes_{side}", rows[took])
-
-    def finish(
-        self,
-        state: BatchState,
-        rows: Rows,
-        games: NDArray[np.int64],
-        first_dealer: NDArray[np.int8],
-        rules: Rules,
-    ) -> Table:
-        """Return the table's rows of games that are over, and start counting anew in their rows.
+    def note_deals(self, state: BatchState, rows: Rows, places: Rows) -> None:
+        """Note deals that have just ended.
 
         Args:
             state: the batch.
-            rows: [K] rows, none twice.
-            games: [K] their numbers in the match.
-            first_dealer: [K] the seat that dealt first.
-            rules: for the bonuses.
+            rows: [K] rows whose deal is over.
+            places: [K] where their games stand among those counted here.
         """
-        table = np.zeros(len(rows), dtype=GAME)
-        seats = (games % 2).astype(np.int8)
-        order = np.stack([seats, 1 - seats], axis=1)
-        scores = np.take_along_axis(state.scores[rows], order, axis=1)
-        won = np.take_along_axis(state.deals_won[rows], order, axis=1)
-        final = final_scores(scores, won, rules)
-        table["game"], table["done"], table["seat_a"] = games, True, seats
-        table["first_dealer"] = first_dealer ^ seats
-        over = state.phase[rows] == Phase.GAME_OVER
-        table["winner"] = np.where(over, scores[:, 1] > scores[:, 0], NOBODY)
+        self._deals.append(
+            _Deals(
+                places,
+                state.dealer[rows],
+                state.deal_number[rows] == 0,
+                state.outcome[rows],
+                state.winner[rows],
+                state.knocker[rows],
+                state.turn[rows],
+                state.step_count[rows],
+                state.knocker_deadwood[rows],
+                state.defender_deadwood[rows],
+                state.history[rows, :2],
+            )
+        )
+
+    def note_games(self, state: BatchState, rows: Rows, places: Rows) -> None:
+        """Note games that have just ended, their last deal having been noted; see `note_deals`."""
+        self._ended.append((places, state.scores[rows], state.phase[rows]))
+
+    def collect(self) -> Table:
+        """Return the table's rows of games that have ended since this was last called."""
+        self._count()
+        if not self._ended:
+            return np.zeros(0, dtype=GAME)
+        places, by_seat, phase = (np.concatenate(parts) for parts in zip(*self._ended, strict=True))
+        self._ended = []
+        table = self._table[places]
+        for name, column in _COLUMN.items():
+            table[name] = self._sums[places, column]
+        order = np.stack([table["seat_a"], 1 - table["seat_a"]], axis=1)
+        scores = np.take_along_axis(by_seat, order, axis=1)
+        deals_won = np.stack([table["deals_won_a"], table["deals_won_b"]], axis=1)
+        final = final_scores(scores, deals_won.astype(np.int16), self._rules)
+        table["done"] = True
+        won = scores.argmax(axis=1)
+        table["winner"] = np.where(phase == Phase.GAME_OVER, won, NOBODY)
         for number, side in enumerate(SIDES):
             table[f"points_{side}"] = scores[:, number]
             table[f"final_{side}"] = final[:, number]
-        for name, column in _COLUMN.items():
-            table[name] = self._sums[rows, column]
-        self._sums[rows] = 0
         return table
+
+    def _count(self) -> None:
+        """Add the deals noted to the sums of their games."""
+        if not self._deals:
+            return
+        deals = _Deals(
+            *(
+                np.concatenate([getattr(part, each.name) for part in self._deals])
+                for each in fields(_Deals)
+            )
+        )
+        self._deals = []
+        seat_a = self._table["seat_a"][deals.place]
+        first = deals.first
+        self._table["first_dealer"][deals.place[first]] = (deals.dealer ^ seat_a)[first]
+        counts = np.stack([_count(name, deals, seat_a) for name in _SUMS], axis=1)
+        order = deals.place.argsort(kind="stable")
+        places = deals.place[order]
+        starts = np.flatnonzero(np.diff(places, prepend=-1))
+        self._sums[places[starts]] += np.add.reduceat(counts[order], starts, axis=0)
+
+
+def _count(name: str, deals: _Deals, seat_a: Int8) -> NDArray[np.int32]:
+    """Return what each deal adds to a column, [K] int32."""
+    laid = deals.outcome != Outcome.VOID
+    turns = deals.turn.astype(np.int32)
+    starter = 1 - deals.dealer
+    passed = deals.opening[:, 0] == PASS
+    kind, _, side = name.rpartition("_")
+    if name in _COUNTED:
+        count: NDArray[Any] = {
+            "deals": np.ones(len(laid)),
+            "void": ~laid,
+            "steps": deals.steps,
+            "knocks": laid,
+            "knock_turns": laid * turns,
+            "knock_turns_squared": laid * turns**2,
+            "knocker_deadwood": laid * deals.knocker_deadwood,
+            "defender_deadwood": laid * deals.defender_deadwood,
+            "decided": deals.winner != NOBODY,
+            "starter_won": deals.winner == starter,
+        }[name]
+        return count.astype(np.int32)
+    seat = seat_a ^ SIDES.index(side)
+    if kind == "deals_won":
+        count = deals.winner == seat
+    elif kind == "opening_offers":
+        count = (starter == seat) | passed
+    elif kind == "opening_takes":
+        action = np.where(starter == seat, deals.opening[:, 0], deals.opening[:, 1])
+        count = (action == TAKE_UPCARD) & ((starter == seat) | passed)
+    else:
+        code = next(outcome for outcome, word in KNOCKER_OUTCOMES.items() if word == kind)
+        by = deals.winner if code == Outcome.UNDERCUT else deals.knocker
+        count = (deals.outcome == code) & (by == seat)
+    return count.astype(np.int32)

@@ -91,17 +91,15 @@ def _play(job: Job, report: Callable[[Table, Clock], None]) -> None:
         batch=job.batch,
         max_deals=job.max_deals,
     )
-    ended: list[Table] = []
     due = monotonic() + REPORT_SECONDS
-    for games in lockstep.steps():
-        if len(games):
-            ended.append(games)
+    while lockstep.running:
+        lockstep.step()
         if monotonic() >= due:
             # Also without games: a worker so learns that nobody is listening any more.
-            report(np.concatenate([*ended, games]), lockstep.clock)
-            ended, lockstep.clock = [], Clock()
+            report(lockstep.collect(), lockstep.clock)
+            lockstep.clock = Clock()
             due = monotonic() + REPORT_SECONDS
-    report(np.concatenate([*ended, games]), lockstep.clock)
+    report(lockstep.collect(), lockstep.clock)
 
 
 def _play_apart(jobs: Sequence[Job], report: Report, workers: int) -> None:
