@@ -261,6 +261,8 @@ def bytes_at_work(seed: int) -> Measured:
 def profile(seed: int, games: int, *, observed: Observed = None, lines: int = 16) -> Measured:
     """Profile random play: which functions cost most, their callees not counted in.
 
+    The profiler goes by the wall clock and adds to every call: read the shares, on a quiet machine.
+
     Returns:
         Microseconds a step of the whole batch under the profiler, and the top lines.
     """
