@@ -1,5 +1,95 @@
-"""Gin rummy for reinforcement learning: exact rules, whole batches at once, full games."""
+"""Gin rummy for reinforcement learning: exact rules, whole batches at once, full games.
+
+Importing this package registers the environments with Gymnasium and PettingZoo; what they are made
+of is loaded when it is first used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import gymnasium
+import pettingzoo
+
+from ginrummy_env.core.actions import IllegalActionError
+from ginrummy_env.core.rules import (
+    CLASSIC,
+    EAAI,
+    MODERN,
+    OKLAHOMA,
+    OPENSPIEL,
+    PRESETS,
+    RLCARD,
+    STRAIGHT,
+    Rules,
+)
+
+if TYPE_CHECKING:
+    from ginrummy_env.aec_env import env, parallel_env, raw_env
+    from ginrummy_env.gym_env import GinRummyEnv
+    from ginrummy_env.policy import Policy, make_policy
+    from ginrummy_env.sb3_vec_env import GinRummyVecEnv
+    from ginrummy_env.vector_env import GinRummyVectorEnv
 
 __version__ = "0.1.0"
 
-__all__ = ["__version__"]
+__all__ = [
+    "CLASSIC",
+    "EAAI",
+    "MODERN",
+    "OKLAHOMA",
+    "OPENSPIEL",
+    "PRESETS",
+    "RLCARD",
+    "STRAIGHT",
+    "GinRummyEnv",
+    "GinRummyVecEnv",
+    "GinRummyVectorEnv",
+    "IllegalActionError",
+    "Policy",
+    "Rules",
+    "__version__",
+    "env",
+    "make_policy",
+    "parallel_env",
+    "raw_env",
+]
+
+_LATER = {
+    "env": "aec_env",
+    "parallel_env": "aec_env",
+    "raw_env": "aec_env",
+    "GinRummyEnv": "gym_env",
+    "GinRummyVectorEnv": "vector_env",
+    "GinRummyVecEnv": "sb3_vec_env",
+    "Policy": "policy",
+    "make_policy": "policy",
+}
+"""Public names and the modules in which they are; loaded when first asked for."""
+
+GYMNASIUM_ID = "ginrummy_env/GinRummy-v0"
+PETTINGZOO_ID = "ginrummy_env/gin_rummy-v0"
+
+
+def _register() -> None:
+    if GYMNASIUM_ID not in gymnasium.registry:
+        gymnasium.register(
+            GYMNASIUM_ID,
+            entry_point="ginrummy_env.gym_env:GinRummyEnv",
+            vector_entry_point="ginrummy_env.vector_env:GinRummyVectorEnv",
+        )
+    if PETTINGZOO_ID not in pettingzoo.aec_registry:
+        pettingzoo.register("aec", PETTINGZOO_ID, "ginrummy_env.aec_env:env")
+        pettingzoo.register("parallel", PETTINGZOO_ID, "ginrummy_env.aec_env:parallel_env")
+
+
+_register()
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

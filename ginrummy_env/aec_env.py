@@ -1,0 +1,251 @@
+"""PettingZoo: gin rummy as an AEC environment, two players in turn.
+
+`env` is wrapped as PettingZoo's classic games are; `raw_env` raises on illegal actions;
+`parallel_env` is the turn-based game in the parallel API.
+
+Version history:
+
+- v0: the first.
+"""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+from pettingzoo import AECEnv
+from pettingzoo.utils import wrappers
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
+
+from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
+from ginrummy_env.core.chance import require_seed
+from ginrummy_env.core.legal import action_masks
+from ginrummy_env.core.observation import observation_size, observe
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.view import View, make_view
+from ginrummy_env.episodes import Episode, EpisodeOptions, Episodes, Reward, Split
+from ginrummy_env.screen import RENDER_FPS, RENDER_MODES, Screen
+
+AGENTS = ["player_0", "player_1"]
+ILLEGAL_REWARD = -1.0
+
+Observation = dict[str, NDArray[Any]]
+
+_ROW = np.zeros(1, dtype=np.intp)
+
+
+class raw_env(AECEnv):  # type: ignore[misc]
+    """Gin rummy for two agents, ``player_0`` and ``player_1``.
+
+    Observations are ``{"observation": float32[size], "action_mask": int8[108]}``; that of the
+    player who is not to move is his own view, with a mask of zeros. Both are paid in the step that
+    ends a deal. ``infos[agent]["deals"]`` tells of the deals that have ended since the agent's
+    last action (see `results.RESULT_KEYS`).
+
+    Raises:
+        IllegalActionError: from ``step``, before anything changes.
+    """
+
+    metadata = {  # noqa: RUF012 - PettingZoo's convention
+        "name": "gin_rummy_v0",
+        "render_modes": RENDER_MODES,
+        "render_fps": RENDER_FPS,
+        "is_parallelizable": False,
+    }
+
+    def __init__(
+        self,
+        rules: str | Rules | Mapping[str, Any] = "classic",
+        *,
+        episode: Episode = "game",
+        reward: Reward = "win",
+        max_deals: int | None = None,
+        derived: bool = True,
+        split: Split = "train",
+        render_mode: str | None = None,
+        open_cards: bool = False,
+    ) -> None:
+        """Make the environment; ``reset`` deals.
+
+        Args:
+            rules: a preset's name, a dict of settings, or Rules.
+            episode: "game" or "deal", see `episodes.EpisodeOptions`, as for the next three.
+            reward: "win", "points" or "final".
+            max_deals: deals after which a game is truncated, or None.
+            derived: whether observations have the derived planes.
+            split: "train" or "eval".
+            render_mode: "ansi", "rgb_array", "human" or None.
+            open_cards: whether ``render`` shows both hands.
+        """
+        super().__init__()
+        options = EpisodeOptions(
+            rules=rules,  # type: ignore[arg-type]
+            episode=episode,
+            reward=reward,
+            max_deals=max_deals,
+            split=split,
+        )
+        self._games = Episodes(1, options)
+        self._seeded = False
+        self.derived = bool(derived)
+        self.render_mode = render_mode
+        self._screen = Screen(render_mode, open_cards)
+        self.possible_agents = AGENTS[:]
+        self.agents: list[str] = []
+        size = observation_size(self.derived)
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(-1.0, 1.0, (size,), np.float32),
+                    "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
+                }
+            )
+            for agent in AGENTS
+        }
+        self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in AGENTS}
+        self._seen: list[Observation | None] = [None, None]
+
+    @property
+    def rules(self) -> Rules:
+        """The settings of the game."""
+        return self._games.options.rules
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the agent's observation space, always the same object."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """Return the agent's action space, always the same object."""
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Start an episode.
+
+        Args:
+            seed: begins a stream of games: the same seed gives the same games. Without one the next
+                game of the stream is dealt; the first stream is drawn by chance.
+            options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1}``, each may be missing;
+                other keys are left alone.
+        """
+        given = options or {}
+        if seed is not None or not self._seeded:
+            first = secrets.randbits(64) if seed is None else require_seed(seed)
+            self._games.seed(_ROW, first, 0)
+            self._seeded = True
+        deck, dealer = given.get("deck"), given.get("dealer")
+        self._games.start(
+            _ROW,
+            decks=None if deck is None else [deck],
+            dealers=None if dealer is None else [dealer],
+        )
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._paid = False
+        self._skip_agent_selection = None
+        self._moved()
+        self.agent_selection = AGENTS[self._games.state.player[0]]
+        if self.render_mode == "human":
+            self.render()
+
+    def step(self, action: int | None) -> None:
+        """Take the action of the agent to move; None for an agent whose episode is over.
+
+        Raises:
+            IllegalActionError: the action is not legal; nothing has changed.
+            ValueError: an action for an agent whose episode is over, or none for one to move.
+        """
+        agent = self.agent_selection
+        if self.terminations[agent] or self.truncations[agent]:
+            self._was_dead_step(action)
+            return
+        try:
+            ended = self._games.step(np.array([action]))
+        except IllegalActionError as error:
+            raise IllegalActionError(None, error.action, error.legal) from None
+        self._moved()
+        self._cumulative_rewards[agent] = 0.0
+        self.infos[agent] = {}
+        self.agent_selection = AGENTS[self._games.state.player[0]]
+        if ended is None:
+            if self._paid:
+                self._clear_rewards()
+                self._paid = False
+        else:
+            self._paid = True
+            told = ended.results()[0].to_dict()
+            for number, each in enumerate(AGENTS):
+                self.rewards[each] = float(ended.rewards[0, number])
+                self.infos[each].setdefault("deals", []).append(told)
+            self._accumulate_rewards()
+            if ended.terminated[0] or ended.truncated[0]:
+                self.terminations = dict.fromkeys(AGENTS, bool(ended.terminated[0]))
+                self.truncations = dict.fromkeys(AGENTS, bool(ended.truncated[0]))
+                self.agent_selection = AGENTS[1 - AGENTS.index(agent)]
+        if self.render_mode == "human":
+            self.render()
+
+    def observe(self, agent: str) -> Observation:
+        """Return what the agent sees, in new arrays; the mask is zero unless he is to move."""
+        number = AGENTS.index(agent)
+        seen = self._seen[number]
+        if seen is None:
+            state = self._games.state
+            view = make_view(state, self.rules, [number])
+            mask = np.zeros(NUM_ACTIONS, dtype=np.int8)
+            if state.player[0] == number:
+                mask[:] = action_masks(state, self.rules)[0]
+            seen = {"observation": observe(view, self.derived)[0], "action_mask": mask}
+            self._seen[number] = seen
+        return {name: array.copy() for name, array in seen.items()}
+
+    def view(self, agent: str) -> View:
+        """Return the agent's view, one row: what policies are given."""
+        return make_view(self._games.state, self.rules, [AGENTS.index(agent)])
+
+    def render(self) -> Any:
+        """Return the position of the agent to move as text or pixels, or show it in a window."""
+        state = self._games.state
+        return self._screen.show(state, self.rules, 0, int(state.player[0]))
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._screen.close()
+
+    def _moved(self) -> None:
+        self._seen = [None, None]
+
+
+def env(rules: str | Rules | Mapping[str, Any] = "classic", **options: Any) -> Any:
+    """Return the environment with the wrappers of PettingZoo's classic games.
+
+    An illegal action ends the game: -1 for who took it, 0 for the other. The arguments are those of
+    `raw_env`.
+    """
+    wrapped: Any = raw_env(rules, **options)
+    wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=ILLEGAL_REWARD)
+    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
+    return wrappers.OrderEnforcingWrapper(wrapped)
+
+
+class ParallelGame(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
+    """The turn-based game in the parallel API: both agents give an action, the mover's counts.
+
+    PettingZoo's own conversion answers a step after the end with four dicts; this one with five.
+    """
+
+    def step(self, actions: dict[str, int | None]) -> Any:
+        """Take the mover's action; the others' are not looked at."""
+        if not self.agents:
+            return {}, {}, {}, {}, {}
+        return super().step(actions)
+
+
+def parallel_env(rules: str | Rules | Mapping[str, Any] = "classic", **options: Any) -> Any:
+    """Return `env` in the parallel API; ``infos[agent]["active_agent"]`` is who moves next."""
+    return ParallelGame(env(rules, **options))

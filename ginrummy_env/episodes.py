@@ -1,0 +1,216 @@
+"""Episodes and rewards: what every environment does with N games at once.
+
+An episode is a game to the target score or a single deal. A deal that ends is scored, both players
+are paid, and the next one is dealt in the same step, so no step is without a decision.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ginrummy_env.core.actions import IllegalActionError
+from ginrummy_env.core.cards import Rows
+from ginrummy_env.core.game import game_winners, next_deals, restart
+from ginrummy_env.core.rules import CLASSIC, Rules, as_rules
+from ginrummy_env.core.scoring import final_scores
+from ginrummy_env.core.state import BatchState, Phase
+from ginrummy_env.core.step import step
+from ginrummy_env.results import EndedDeals
+
+Episode = Literal["game", "deal"]
+Reward = Literal["win", "points", "final"]
+Split = Literal["train", "eval"]
+
+POINTS_A_REWARD = 100
+"""Points that make a reward of 1 in the modes "points" and "final"."""
+
+_EPISODE_BITS = np.uint64(32)
+_SPLIT_BASE: dict[str, int] = {"train": 1 << 62, "eval": 1 << 63}
+_SIGN = np.array([1.0, -1.0, 0.0])  # of player 0, by winner 0, 1 or NOBODY (-1)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EpisodeOptions:
+    """What an episode is and what it pays.
+
+    Raises:
+        ValueError: a value that the option does not allow; says which are.
+    """
+
+    rules: Rules = CLASSIC
+    """Rules, a preset's name or a dict of settings."""
+
+    episode: Episode = "game"
+    """"game": deals until a player has the target score; "deal": one deal, from 0:0."""
+
+    reward: Reward = "win"
+    """"win": 1 and -1 at the end of the episode, to the winner of the game (or deal) and the other;
+    "points": the points of each deal / 100, when it ends; "final": the difference of the final
+    scores with all bonuses / 100, at the end of the episode. Always zero-sum; void deals pay 0."""
+
+    max_deals: int | None = None
+    """Deals after which a game that is not over is truncated. It then has no winner: the modes
+    "win" and "final" pay nothing."""
+
+    split: Split = "train"
+    """Which decks: those of "train" and of "eval" never meet, whatever the seeds, and neither meets
+    those of matches."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rules", as_rules(self.rules))
+        for name, allowed in (("episode", Episode), ("reward", Reward), ("split", Split)):
+            value, values = getattr(self, name), get_args(allowed)
+            if value not in values:
+                raise ValueError(
+                    f"{name}={value!r}: one of {', '.join(map(repr, values))} is needed"
+                )
+        most = self.max_deals
+        if most is not None and (
+            isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1
+        ):
+            raise ValueError(f"max_deals={most!r}: a whole number from 1, or None, is needed")
+
+
+def advance(
+    state: BatchState, actions: ArrayLike, options: EpisodeOptions, rows: Rows | None = None
+) -> EndedDeals | None:
+    """Take one action in every row and deal on where a deal ends but not the episode.
+
+    Args:
+        state: K games, changed in place. Rows whose episode is over are left alone.
+        actions: [K] integers.
+        options: what an episode is and what it pays.
+        rows: [K] what the rows are called in errors and in what is returned; 0..K-1 if None.
+
+    Returns:
+        The deals that have ended and what they pay; None if none has.
+
+    Raises:
+        IllegalActionError: an action is not legal; no row has been changed.
+    """
+    over_before = state.over
+    try:
+        step(state, actions, options.rules)
+    except IllegalActionError as error:
+        if rows is None or error.row is None:
+            raise
+        raise IllegalActionError(int(rows[error.row]), error.action, error.legal) from None
+    ended = np.flatnonzero(state.over & ~over_before)
+    if not ended.size:
+        return None
+    final = state.select(ended)
+    rewards, terminated, truncated = payments(final, options)
+    next_deals(state, options.rules, ended[~(terminated | truncated)])
+    return EndedDeals(
+        rows=ended if rows is None else rows[ended],
+        state=final,
+        rules=options.rules,
+        rewards=rewards,
+        terminated=terminated,
+        truncated=truncated,
+    )
+
+
+def payments(
+    ended: BatchState, options: EpisodeOptions
+) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return what deals that are over pay to players 0 and 1, and which episodes they end.
+
+    Args:
+        ended: K games whose deal is over.
+        options: what an episode is and what it pays.
+
+    Returns:
+        (rewards [K, 2] float64, terminated [K] bool, truncated [K] bool).
+    """
+    count = len(ended)
+    truncated = np.zeros(count, dtype=np.bool_)
+    if options.episode == "deal":
+        terminated = np.ones(count, dtype=np.bool_)
+        winner = ended.winner
+    else:
+        terminated = ended.phase == Phase.GAME_OVER
+        winner = game_winners(ended, options.rules)
+        if options.max_deals is not None:
+            truncated = ~terminated & (ended.deal_number + 1 >= options.max_deals)
+    if options.reward == "points":
+        paid = _SIGN[ended.winner] * ended.points / POINTS_A_REWARD
+    elif options.reward == "win":
+        paid = np.where(terminated, _SIGN[winner], 0.0)
+    else:
+        scores = final_scores(ended.scores, ended.deals_won, options.rules).astype(np.float64)
+        paid = np.where(terminated, (scores[:, 0] - scores[:, 1]) / POINTS_A_REWARD, 0.0)
+    return np.stack([paid, -paid], axis=1), terminated, truncated
+
+
+class Episodes:
+    """N games, an episode in each row, one after another.
+
+    The games of a row form a stream of their own: its seed and its slot (a number that tells apart
+    rows of one seed) name it, and its episodes are counted from 0. So a row plays the same games
+    whatever the number of rows and whatever happens in the others.
+
+    Attributes:
+        options: what an episode is and what it pays.
+        state: the games.
+        seeds: [N] uint64, of each row's stream.
+        slots: [N] uint64, of each row's stream.
+        numbers: [N] uint64, of the next episode in its stream.
+    """
+
+    def __init__(self, num_games: int, options: EpisodeOptions) -> None:
+        """Make room for ``num_games`` games; `start` deals them."""
+        if isinstance(num_games, bool) or not isinstance(num_games, int | np.integer):
+            raise ValueError(f"{num_games!r} games: a whole number from 1 is needed")
+        if num_games < 1:
+            raise ValueError(f"{num_games} games: a whole number from 1 is needed")
+        self.options = options
+        self.state = BatchState.empty(int(num_games))
+        self.seeds = np.zeros(num_games, dtype=np.uint64)
+        self.slots = np.arange(num_games, dtype=np.uint64)
+        self.numbers = np.zeros(num_games, dtype=np.uint64)
+
+    def __len__(self) -> int:
+        """Return N, the number of rows."""
+        return len(self.seeds)
+
+    def seed(self, rows: Rows, seeds: ArrayLike, slots: ArrayLike) -> None:
+        """Begin new streams in these rows: the next episode of each is its first.
+
+        Args:
+            rows: [K] row numbers.
+            seeds: a whole number 0..2**64 - 1, or [K].
+            slots: a whole number, or [K].
+        """
+        self.seeds[rows] = np.asarray(seeds).astype(np.uint64)
+        self.slots[rows] = np.asarray(slots).astype(np.uint64)
+        self.numbers[rows] = 0
+
+    def start(
+        self, rows: Rows, *, dealers: ArrayLike | None = None, decks: ArrayLike | None = None
+    ) -> None:
+        """Start the next episode of the streams of these rows.
+
+        Args:
+            rows: [K] row numbers, none twice.
+            dealers: [K] first dealers (0 or 1); by the cut if None.
+            decks: [K, 52] first decks in dealing order; by chance if None.
+        """
+        base = np.uint64(_SPLIT_BASE[self.options.split])
+        games = base | self.slots[rows] << _EPISODE_BITS | self.numbers[rows]
+        restart(
+            self.state,
+            rows,
+            self.seeds[rows],
+            games,
+            self.options.rules,
+            dealers=dealers,
+            decks=decks,
+        )
+        self.numbers[rows] += np.uint64(1)
+
+    def step(self, actions: ArrayLike) -> EndedDeals | None:
+        """Take one action in every row whose episode is not over; see `advance`."""
+        return advance(self.state, actions, self.options)

@@ -1,0 +1,187 @@
+"""Gymnasium: one learner against a policy.
+
+Version history of ``ginrummy_env/GinRummy``:
+
+- v0: the first.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from ginrummy_env.core.actions import NUM_ACTIONS
+from ginrummy_env.core.chance import MAX_SEED, require_seed
+from ginrummy_env.core.observation import observation_size
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.view import View
+from ginrummy_env.episodes import Episode, EpisodeOptions, Reward, Split
+from ginrummy_env.learner import IllegalAction, LearnerGames
+from ginrummy_env.policy import Policy
+from ginrummy_env.screen import RENDER_FPS, RENDER_MODES, Screen
+
+_ROW = np.zeros(1, dtype=np.intp)
+
+
+class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
+    """Gin rummy for one learner; a policy plays the other seat.
+
+    A step is a decision of the learner. What the opponent's answer brings is paid in the same step.
+    Each ``info`` has ``"action_mask"`` (int8[108]) and ``"seat"`` (the learner's player number);
+    ``"deals"`` where deals have ended since the last decision (a list, see `results.RESULT_KEYS`).
+    """
+
+    metadata = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS}  # noqa: RUF012
+
+    def __init__(
+        self,
+        opponent: str | Policy = "random",
+        *,
+        rules: str | Rules | Mapping[str, Any] = "classic",
+        episode: Episode = "game",
+        reward: Reward = "win",
+        max_deals: int | None = None,
+        seat: int | None = None,
+        derived: bool = True,
+        illegal_action: IllegalAction = "lose",
+        split: Split = "train",
+        render_mode: str | None = None,
+        open_cards: bool = False,
+    ) -> None:
+        """Make the environment; ``reset`` deals.
+
+        Args:
+            opponent: a policy or its name, such as "simple".
+            rules: a preset's name, a dict of settings, or Rules.
+            episode: "game" or "deal", see `episodes.EpisodeOptions`, as for the next two.
+            reward: "win", "points" or "final".
+            max_deals: deals after which a game is truncated, or None.
+            seat: the learner's player number, 0 or 1; drawn for each episode if None.
+            derived: whether observations have the derived planes.
+            illegal_action: "lose": it ends the episode and pays -1, and ``info["illegal_action"]``
+                says which were legal (so that checkers, which know no masks, can run);
+                "raise" an IllegalActionError.
+            split: "train" or "eval": their decks never meet.
+            render_mode: "ansi", "rgb_array", "human" or None.
+            open_cards: whether ``render`` shows both hands.
+        """
+        options = EpisodeOptions(
+            rules=rules,  # type: ignore[arg-type]
+            episode=episode,
+            reward=reward,
+            max_deals=max_deals,
+            split=split,
+        )
+        self.games = LearnerGames(
+            1,
+            options,
+            opponent=opponent,
+            seat=seat,
+            derived=derived,
+            illegal_action=illegal_action,
+        )
+        self._seeded = False
+        self.render_mode = render_mode
+        self._screen = Screen(render_mode, open_cards)
+        self.observation_space = spaces.Box(-1.0, 1.0, (observation_size(derived),), np.float32)
+        self.action_space = spaces.Discrete(NUM_ACTIONS)
+
+    @property
+    def rules(self) -> Rules:
+        """The settings of the game."""
+        return self.games.episodes.options.rules
+
+    @property
+    def seat(self) -> int:
+        """The learner's player number in this episode."""
+        return int(self.games.seats[0])
+
+    @property
+    def opponent(self) -> Policy:
+        """The policy in the other seat. Setting it takes effect with its next decision."""
+        return self.games.opponents[0]
+
+    @opponent.setter
+    def opponent(self, policy: str | Policy) -> None:
+        self.games.set_opponents(policy)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Start an episode and return the first observation and info.
+
+        Args:
+            seed: begins a stream of games: the same seed gives the same games, seats and opponent's
+                chances. Without one the next game of the stream is dealt.
+            options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1}``, each may be missing;
+                other keys are left alone.
+        """
+        super().reset(seed=seed)
+        given = options or {}
+        if seed is not None or not self._seeded:
+            first = self.np_random_seed & MAX_SEED if seed is None else require_seed(seed)
+            self.games.episodes.seed(_ROW, first, 0)
+            self._seeded = True
+        deck, dealer = given.get("deck"), given.get("dealer")
+        self.games.begin(
+            _ROW,
+            decks=None if deck is None else [deck],
+            dealers=None if dealer is None else [dealer],
+        )
+        if self.render_mode == "human":
+            self.render()
+        return self.games.observations()[0], self._info()
+
+    def step(
+        self, action: int | np.integer[Any]
+    ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Take the learner's action, let the opponent answer, and return what came of it.
+
+        Raises:
+            IllegalActionError: with illegal_action="raise"; nothing has changed.
+            ValueError: the episode is over.
+        """
+        if self.games.state.over[0]:
+            raise ValueError("the episode is over: call reset()")
+        legal = self.games.masks[0]
+        step = self.games.act(np.reshape(action, 1))
+        info = self._info(step.deals.get(0))
+        if step.illegal.size:
+            info["illegal_action"] = f"{action}; legal were {np.flatnonzero(legal).tolist()}"
+        if self.render_mode == "human":
+            self.render()
+        return (
+            self.games.observations()[0],
+            float(step.rewards[0]),
+            bool(step.terminated[0]),
+            bool(step.truncated[0]),
+            info,
+        )
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the learner's legal actions, [108] bool, as sb3-contrib asks for them."""
+        return self.games.masks[0].copy()
+
+    def view(self) -> View:
+        """Return the learner's view, one row: what policies are given."""
+        return self.games.views()
+
+    def render(self) -> Any:
+        """Return the learner's position as text or pixels, or show it in a window."""
+        return self._screen.show(self.games.state, self.rules, 0, self.seat)
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._screen.close()
+
+    def _info(self, deals: Sequence[Any] | None = None) -> dict[str, Any]:
+        info: dict[str, Any] = {
+            "action_mask": self.games.masks[0].astype(np.int8),
+            "seat": self.seat,
+        }
+        if deals:
+            info["deals"] = [deal.to_dict() for deal in deals]
+        return info

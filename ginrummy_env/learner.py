@@ -1,0 +1,300 @@
+"""One learner a game, policies in the other seats: the loop of all one-learner environments.
+
+`gym_env` is one row of it, `vector_env` and `sb3_vec_env` are many.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ginrummy_env.core.cards import Rows
+from ginrummy_env.core.chance import RowRandom, bits, keys
+from ginrummy_env.core.legal import action_masks, require_actions
+from ginrummy_env.core.observation import observe
+from ginrummy_env.core.state import BatchState, Phase
+from ginrummy_env.core.view import View, make_view
+from ginrummy_env.episodes import EpisodeOptions, Episodes, advance
+from ginrummy_env.policy import Policy, make_policy
+from ginrummy_env.results import DealResult, EndedDeals
+
+IllegalAction = Literal["raise", "lose"]
+Opponents = str | Policy | Sequence[str | Policy]
+Deals = dict[int, list[DealResult]]
+
+ILLEGAL_REWARD = -1.0
+"""What an illegal action costs where it ends the episode, as in PettingZoo's games."""
+
+_OPPONENT, _SEAT = 101, 102  # what a random number is for, part of its key
+_ONE_BIT = np.uint64(1)
+
+
+@dataclass(frozen=True, slots=True)
+class LearnerStep:
+    """What a step brought the learners, the opponents' answers included.
+
+    Attributes:
+        rewards: [N] float64.
+        terminated, truncated: [N] bool, never both; true only in the step that ends the episode.
+        deals: by row, the deals that have ended since the learner's last decision, oldest first.
+        illegal: rows in which an illegal action ended the episode.
+    """
+
+    rewards: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    deals: Deals
+    illegal: Rows
+
+
+class LearnerGames:
+    """N games; in each a learner is asked for actions and a policy answers.
+
+    The opponents' random numbers are a function of the game and the step in it (`RowRandom`), not
+    of a generator's state: a row plays as it would alone, and a copy goes on identically.
+
+    Attributes:
+        episodes: the games, and what an episode is.
+        seats: [N] int8, the learner's player number in each row.
+        masks: [N, 108] bool, the learners' legal actions; all false where the episode is over.
+        skipped: [N], episodes that the opponent ended before the learner's first decision. They
+            have no step in which the learner could be told, so the next one was begun instead.
+    """
+
+    def __init__(
+        self,
+        num_games: int,
+        options: EpisodeOptions,
+        *,
+        opponent: Opponents = "random",
+        assignment: ArrayLike | None = None,
+        seat: int | Sequence[int] | NDArray[np.integer] | None = None,
+        derived: bool = True,
+        illegal_action: IllegalAction = "raise",
+    ) -> None:
+        """Make room for the games; `begin` starts them.
+
+        Args:
+            num_games: N.
+            options: what an episode is and what it pays.
+            opponent: a policy, its name, or several; see `set_opponents`.
+            assignment: see `set_opponents`.
+            seat: the learner's player number, or [N] of them; drawn for each episode if None.
+            derived: whether observations have the derived planes.
+            illegal_action: "raise" an IllegalActionError, or "lose": the episode ends at once and
+                pays ILLEGAL_REWARD.
+        """
+        if illegal_action not in get_args(IllegalAction):
+            raise ValueError(f"illegal_action={illegal_action!r}: 'raise' or 'lose' is needed")
+        self.episodes = Episodes(num_games, options)
+        self.derived = bool(derived)
+        self.illegal_action: IllegalAction = illegal_action
+        self.seat = _require_seat(seat, len(self))
+        self.set_opponents(opponent, assignment)
+        self.seats = np.zeros(len(self), dtype=np.int8)
+        self.masks = action_masks(self.state, options.rules)
+        self.skipped = np.zeros(len(self), dtype=np.int64)
+        self._owed = np.zeros(len(self))
+        self._owed_deals: Deals = {}
+
+    def __len__(self) -> int:
+        """Return N, the number of games."""
+        return len(self.episodes)
+
+    @property
+    def state(self) -> BatchState:
+        """The games' state. Change it only through this class."""
+        return self.episodes.state
+
+    def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
+        """Let the learners play against other policies from the opponents' next decision on.
+
+        Args:
+            opponent: a policy or its name (``"simple"``), or a list of these.
+            assignment: [N] integers, which of the list plays in each row; the list in turn, row
+                after row, if None.
+
+        Raises:
+            ValueError: no policy, an unknown name, or a bad assignment.
+        """
+        if isinstance(opponent, str) or not isinstance(opponent, Sequence):
+            given = [opponent]
+        else:
+            given = list(opponent)
+        if not given:
+            raise ValueError("opponent=[]: at least one policy is needed")
+        policies = [make_policy(each) for each in given]
+        if assignment is None:
+            chosen = np.arange(len(self)) % len(policies)
+        else:
+            chosen = np.asarray(assignment)
+            if chosen.shape != (len(self),) or chosen.dtype.kind not in "iu":
+                raise ValueError(
+                    f"assignment={assignment!r}: {len(self)} whole numbers are needed, one a row"
+                )
+            if chosen.min() < 0 or chosen.max() >= len(policies):
+                raise ValueError(
+                    f"assignment={assignment!r}: numbers from 0 to {len(policies) - 1} are needed"
+                )
+        self.opponents = policies
+        self.assignment = chosen.astype(np.intp)
+
+    def set_opponent(self, rows: Rows, policy: str | Policy) -> None:
+        """Let the learners of these rows play against another policy, from now on."""
+        made = make_policy(policy)
+        self.assignment[rows] = len(self.opponents)
+        used = np.unique(self.assignment)
+        self.opponents = [[*self.opponents, made][number] for number in used]
+        self.assignment = np.searchsorted(used, self.assignment)
+
+    def begin(
+        self, rows: Rows, *, dealers: ArrayLike | None = None, decks: ArrayLike | None = None
+    ) -> None:
+        """Start the next episode in these rows, up to the learner's first decision.
+
+        What deals that end before it pay is paid, and told, with the first step.
+
+        Args:
+            rows: [K] row numbers, none twice.
+            dealers, decks: see `Episodes.start`.
+        """
+        self.episodes.start(rows, dealers=dealers, decks=decks)
+        waiting = rows
+        while waiting.size:
+            self._take_seats(waiting)
+            self._owed[waiting] = 0.0
+            for row in waiting.tolist():
+                self._owed_deals.pop(row, None)
+            for ended in self._answer(waiting):
+                self._pay(ended, self._owed, self._owed_deals)
+            waiting = waiting[self.state.over[waiting]]
+            if waiting.size:
+                self.skipped[waiting] += 1
+                self.episodes.start(waiting)
+        self._renew_masks()
+
+    def act(self, actions: ArrayLike) -> LearnerStep:
+        """Take the learners' actions and let the opponents answer.
+
+        Args:
+            actions: [N] integers; not read where the episode is over.
+
+        Raises:
+            IllegalActionError: with illegal_action="raise"; no row has been changed.
+            ValueError: actions of a wrong shape or type.
+        """
+        state = self.state
+        chosen = require_actions(actions, len(self))
+        live = ~state.over
+        illegal = np.zeros(0, dtype=np.intp)
+        terminated = np.zeros(len(self), dtype=np.bool_)
+        truncated = np.zeros(len(self), dtype=np.bool_)
+        if self.illegal_action == "lose":
+            illegal = np.flatnonzero(live & ~self._legal(chosen))
+            state.phase[illegal] = Phase.GAME_OVER
+        first = self.episodes.step(chosen)
+        rewards = np.where(live, self._owed, 0.0)
+        deals, self._owed_deals = self._owed_deals, {}
+        self._owed[:] = 0.0
+        rewards[illegal] += ILLEGAL_REWARD
+        terminated[illegal] = True
+        ended = [first] if first is not None else []
+        ended += self._answer(np.flatnonzero(live))
+        for some in ended:
+            self._pay(some, rewards, deals)
+            terminated[some.rows] |= some.terminated
+            truncated[some.rows] |= some.truncated
+        self._renew_masks()
+        return LearnerStep(rewards, terminated, truncated, deals, illegal)
+
+    def views(self, rows: Rows | None = None) -> View:
+        """Return what the learners see, in all rows or in some."""
+        state = self.state if rows is None else self.state.select(rows)
+        seats = self.seats if rows is None else self.seats[rows]
+        return make_view(state, self.episodes.options.rules, seats)
+
+    def observations(self, rows: Rows | None = None) -> NDArray[np.float32]:
+        """Return the learners' observations, [N, size] (or [K, size]) float32, a new array."""
+        return observe(self.views(rows), self.derived)
+
+    def _legal(self, actions: NDArray[np.int16]) -> NDArray[np.bool_]:
+        inside = (actions >= 0) & (actions < self.masks.shape[1])
+        return inside & self.masks[np.arange(len(self)), np.where(inside, actions, 0)]
+
+    def _renew_masks(self) -> None:
+        self.masks = action_masks(self.state, self.episodes.options.rules)
+
+    def _take_seats(self, rows: Rows) -> None:
+        if self.seat is not None:
+            self.seats[rows] = self.seat[rows]
+            return
+        state = self.state
+        drawn = bits(keys(_SEAT, state.seed[rows], state.game_number[rows]), 1)[:, 0]
+        self.seats[rows] = drawn & _ONE_BIT
+
+    def _pay(self, ended: EndedDeals, rewards: NDArray[np.float64], deals: Deals) -> None:
+        """Add what ended deals pay the learners, and the deals themselves."""
+        rows = ended.rows
+        rewards[rows] += ended.rewards[np.arange(len(rows)), self.seats[rows]]
+        for row, result in zip(rows.tolist(), ended.results(), strict=True):
+            deals.setdefault(row, []).append(result)
+
+    def _answer(self, rows: Rows) -> list[EndedDeals]:
+        """Let the opponents act in these rows until the learner is to move or the episode over.
+
+        Rows are taken out of the batch as a part, and put back when they are done.
+        """
+        state, options = self.state, self.episodes.options
+        found: list[EndedDeals] = []
+        rows = rows[self._waiting(state.player[rows], state.phase[rows], rows)]
+        if not rows.size:
+            return found
+        part = state if len(rows) == len(self) else state.select(rows)
+        while rows.size:
+            ended = advance(part, self._opponent_actions(part, rows), options, rows)
+            if ended is not None:
+                found.append(ended)
+            waiting = self._waiting(part.player, part.phase, rows)
+            if waiting.all():
+                continue
+            if part is not state:
+                done = np.flatnonzero(~waiting)
+                state.assign(rows[done], part if len(done) == len(rows) else part.select(done))
+            rows = rows[waiting]
+            if rows.size:
+                part = part.select(waiting)
+        return found
+
+    def _waiting(
+        self, player: NDArray[np.int8], phase: NDArray[np.int8], rows: Rows
+    ) -> NDArray[np.bool_]:
+        """Return in which of the rows it is the opponent's move."""
+        return (player != self.seats[rows]) & (phase < Phase.DEAL_OVER)
+
+    def _opponent_actions(self, part: BatchState, rows: Rows) -> NDArray[np.int16]:
+        view = make_view(part, self.episodes.options.rules)
+        row_keys = keys(_OPPONENT, part.seed, part.game_number, part.deal_number, part.step_count)
+        if len(self.opponents) == 1:
+            return self.opponents[0].act(view, RowRandom(row_keys))
+        actions = np.zeros(len(rows), dtype=np.int16)
+        assigned = self.assignment[rows]
+        for number in np.unique(assigned):
+            places = np.flatnonzero(assigned == number)
+            policy, some = self.opponents[number], RowRandom(row_keys[places])
+            actions[places] = policy.act(view.select(places), some)
+        return actions
+
+
+def _require_seat(
+    seat: int | Sequence[int] | NDArray[np.integer] | None, count: int
+) -> NDArray[np.int8] | None:
+    """Return the seats as [count] int8, or None if they are to be drawn."""
+    if seat is None:
+        return None
+    seats = np.asarray(seat)
+    wrong = seats.dtype.kind not in "iu" or not np.isin(seats, (0, 1)).all()
+    if wrong or seats.shape not in ((), (count,)):
+        raise ValueError(f"seat={seat!r}: 0, 1 or None is needed")
+    return np.broadcast_to(seats, (count,)).astype(np.int8)

@@ -1,0 +1,307 @@
+"""Stable-Baselines3: a native VecEnv for MaskablePPO, thousands of games in one process.
+
+The only module here that imports stable_baselines3 (the extra ``train``).
+"""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import ArrayLike, NDArray
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import VecEnv
+from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+
+from ginrummy_env.core.actions import NUM_ACTIONS
+from ginrummy_env.core.chance import MAX_SEED, require_seed
+from ginrummy_env.core.observation import observation_size
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.view import View
+from ginrummy_env.episodes import Episode, EpisodeOptions, Reward, Split
+from ginrummy_env.learner import IllegalAction, LearnerGames, Opponents
+from ginrummy_env.policy import Policy
+from ginrummy_env.screen import Screen
+
+
+class GinRummyVecEnv(VecEnv):
+    """N games of gin rummy for Stable-Baselines3, a learner in each; policies play the other seats.
+
+    A row whose episode ends is reset in the same step. Its info then has
+    ``"terminal_observation"``, ``"TimeLimit.truncated"`` and ``"episode"`` (return r, length l,
+    seconds t: what `Monitor` tells, so none is needed around it). Wherever deals have ended,
+    ``"deals"`` tells of them (`results.DealResult`).
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        opponent: Opponents = "random",
+        *,
+        assignment: ArrayLike | None = None,
+        rules: str | Rules | Mapping[str, Any] = "classic",
+        episode: Episode = "game",
+        reward: Reward = "win",
+        max_deals: int | None = None,
+        seat: int | Sequence[int] | NDArray[np.integer] | None = None,
+        derived: bool = True,
+        illegal_action: IllegalAction = "raise",
+        split: Split = "train",
+        render_mode: str | None = None,
+        open_cards: bool = False,
+    ) -> None:
+        """Make the environment; the arguments are those of `vector_env.GinRummyVectorEnv`."""
+        options = EpisodeOptions(
+            rules=rules,  # type: ignore[arg-type]
+            episode=episode,
+            reward=reward,
+            max_deals=max_deals,
+            split=split,
+        )
+        self.games = LearnerGames(
+            num_envs,
+            options,
+            opponent=opponent,
+            assignment=assignment,
+            seat=seat,
+            derived=derived,
+            illegal_action=illegal_action,
+        )
+        self._mode = render_mode
+        self._screen = Screen(render_mode, open_cards)
+        self._seed: int | None = None
+        self._seeded = False
+        self._actions: NDArray[np.integer] = np.zeros(len(self.games), dtype=np.int64)
+        self._rows = [Row(self, number) for number in range(len(self.games))]
+        self._returns = np.zeros(len(self.games))
+        self._lengths = np.zeros(len(self.games), dtype=np.int64)
+        self._began = time.perf_counter()
+        super().__init__(
+            len(self.games),
+            spaces.Box(-1.0, 1.0, (observation_size(derived),), np.float32),
+            spaces.Discrete(NUM_ACTIONS),
+        )
+
+    @property
+    def rules(self) -> Rules:
+        """The settings of the games."""
+        return self.games.episodes.options.rules
+
+    def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
+        """Let the learners play against other policies; see `LearnerGames.set_opponents`."""
+        self.games.set_opponents(opponent, assignment)
+
+    def seed(self, seed: int | None = None) -> Sequence[int | None]:
+        """Begin new streams of games with the next `reset`: row i plays stream i of the seed.
+
+        Unlike seeds that count up by row, these share no game with those of a neighbouring seed.
+
+        Args:
+            seed: a whole number 0..2**64 - 1; drawn by chance if None.
+        """
+        self._seed = _fresh_seed() if seed is None else require_seed(seed)
+        return [self._seed] * self.num_envs
+
+    def reset(self) -> NDArray[np.float32]:
+        """Start an episode in every row and return the first observations."""
+        everywhere = np.arange(self.num_envs)
+        if self._seed is None and not self._seeded:
+            self._seed = _fresh_seed()
+        if self._seed is not None:
+            self.games.episodes.seed(everywhere, self._seed, everywhere)
+            self._seed, self._seeded = None, True
+        given = self._options
+        self.games.begin(everywhere, decks=_option(given, "deck"), dealers=_option(given, "dealer"))
+        self._returns[:] = 0.0
+        self._lengths[:] = 0
+        self._began = time.perf_counter()
+        self.reset_infos = [{"seat": seat} for seat in self.games.seats.tolist()]
+        self._reset_seeds()
+        self._reset_options()
+        return self.games.observations()
+
+    def step_async(self, actions: NDArray[np.integer]) -> None:
+        """Take note of the actions; `step_wait` plays them."""
+        self._actions = actions
+
+    def step_wait(self) -> VecEnvStepReturn:
+        """Play the actions and return (observations, rewards, dones, infos).
+
+        Raises:
+            IllegalActionError: with illegal_action="raise"; nothing has changed.
+        """
+        step = self.games.act(self._actions)
+        self._returns += step.rewards
+        self._lengths += 1
+        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        for row, deals in step.deals.items():
+            infos[row]["deals"] = deals
+        dones = step.terminated | step.truncated
+        ended = np.flatnonzero(dones)
+        if ended.size:
+            self._tell_ends(infos, ended, step.truncated)
+            self.games.begin(ended)
+            for row in ended.tolist():
+                self.reset_infos[row] = {"seat": int(self.games.seats[row])}
+        return self.games.observations(), step.rewards.astype(np.float32), dones, infos
+
+    def _tell_ends(
+        self, infos: list[dict[str, Any]], ended: NDArray[np.intp], truncated: NDArray[np.bool_]
+    ) -> None:
+        seconds = round(time.perf_counter() - self._began, 6)
+        last = self.games.observations(ended)
+        for place, row in enumerate(ended.tolist()):
+            info = infos[row]
+            info["terminal_observation"] = last[place].copy()
+            info["TimeLimit.truncated"] = bool(truncated[row])
+            info["episode"] = {
+                "r": float(self._returns[row]),
+                "l": int(self._lengths[row]),
+                "t": seconds,
+            }
+            info["seat"] = int(self.games.seats[row])
+        self._returns[ended] = 0.0
+        self._lengths[ended] = 0
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the learners' legal actions, [N, 108] bool, a new array."""
+        return self.games.masks.copy()
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Return whether the rows have an attribute or method of this name."""
+        return hasattr(self._rows[0], attr_name)
+
+    def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
+        """Return an attribute of the rows (see `Row`).
+
+        Raises:
+            AttributeError: the rows have none of this name.
+        """
+        return [getattr(row, attr_name) for row in self._chosen(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
+        """Set an attribute of the rows: ``opponent`` is the one that can be set.
+
+        Raises:
+            AttributeError: the rows have none of this name that can be set.
+        """
+        chosen = self._chosen(indices)
+        if attr_name == "opponent":
+            self.games.set_opponent(np.array([row.number for row in chosen]), value)
+            return
+        for row in chosen:
+            setattr(row, attr_name, value)
+
+    def env_method(
+        self,
+        method_name: str,
+        *method_args: Any,
+        indices: VecEnvIndices = None,
+        **method_kwargs: Any,
+    ) -> list[Any]:
+        """Call a method of the rows (see `Row`)."""
+        if method_name == "action_masks" and indices is None:
+            return list(self.games.masks.copy())
+        return [
+            getattr(row, method_name)(*method_args, **method_kwargs)
+            for row in self._chosen(indices)
+        ]
+
+    def env_is_wrapped(
+        self,
+        wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]],
+        indices: VecEnvIndices = None,
+    ) -> list[bool]:
+        """Return whether the rows do what the wrapper does: true of Monitor alone."""
+        return [issubclass(wrapper_class, Monitor) for _ in self._chosen(indices)]
+
+    def get_images(self) -> Sequence[NDArray[Any] | None]:
+        """Return the positions as pixels, with render_mode="rgb_array"."""
+        return [row.render() for row in self._rows]
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        self._screen.close()
+
+    def _chosen(self, indices: VecEnvIndices) -> "list[Row]":
+        if indices is None:
+            return self._rows
+        numbers: Iterable[int] = [indices] if isinstance(indices, int) else indices
+        return [self._rows[number] for number in numbers]
+
+
+class Row:
+    """One row of the VecEnv, as far as callers of SB3 look at single environments."""
+
+    __slots__ = ("_env", "number")
+
+    def __init__(self, env: GinRummyVecEnv, number: int) -> None:
+        """Stand for row ``number`` of ``env``."""
+        self._env = env
+        self.number = number
+
+    @property
+    def render_mode(self) -> str | None:
+        """How `render` shows the position."""
+        return self._env._mode
+
+    @property
+    def rules(self) -> Rules:
+        """The settings of the game."""
+        return self._env.rules
+
+    @property
+    def seat(self) -> int:
+        """The learner's player number in this episode."""
+        return int(self._env.games.seats[self.number])
+
+    @property
+    def observation_space(self) -> spaces.Space[Any]:
+        """The space of one observation."""
+        return self._env.observation_space
+
+    @property
+    def action_space(self) -> spaces.Space[Any]:
+        """The space of one action."""
+        return self._env.action_space
+
+    @property
+    def spec(self) -> None:
+        """There is no registered environment behind a row."""
+        return None
+
+    @property
+    def opponent(self) -> Policy:
+        """The policy in the other seat; set it with a policy or its name."""
+        games = self._env.games
+        return games.opponents[games.assignment[self.number]]
+
+    @opponent.setter
+    def opponent(self, policy: str | Policy) -> None:
+        self._env.games.set_opponent(np.array([self.number]), policy)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the learner's legal actions, [108] bool."""
+        return self._env.games.masks[self.number].copy()
+
+    def view(self) -> View:
+        """Return the learner's view, one row: what policies are given."""
+        return self._env.games.views(np.array([self.number]))
+
+    def render(self) -> Any:
+        """Return the learner's position as text or pixels, or show it in a window."""
+        games = self._env.games
+        return self._env._screen.show(games.state, self.rules, self.number, self.seat)
+
+
+def _fresh_seed() -> int:
+    """Return a seed by chance, from the system, not from NumPy's global generator."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) & MAX_SEED
+
+
+def _option(options: Sequence[Mapping[str, Any]], name: str) -> list[Any] | None:
+    """Return an option of all rows, or None if a row lacks it."""
+    values = [each.get(name) for each in options]
+    return None if any(value is None for value in values) else values

@@ -1,0 +1,269 @@
+"""Gymnasium's VectorEnv: the batch itself, thousands of games in one process."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import ArrayLike, NDArray
+
+from ginrummy_env.core.actions import NUM_ACTIONS
+from ginrummy_env.core.cards import Rows
+from ginrummy_env.core.chance import MAX_SEED, require_seed
+from ginrummy_env.core.observation import observation_size
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.episodes import Episode, EpisodeOptions, Reward, Split
+from ginrummy_env.learner import Deals, IllegalAction, LearnerGames, LearnerStep, Opponents
+from ginrummy_env.screen import RENDER_FPS, RENDER_MODES, Screen
+
+Flat = NDArray[np.float32]
+Infos = dict[str, Any]
+
+
+class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
+    """N games of gin rummy, a learner in each; policies play the other seats.
+
+    ``infos["action_mask"]`` is int8[N, 108] and fits the observations that are returned with it;
+    ``infos["seat"]`` the learners' player numbers; ``infos["deals"]``, where deals have ended, N
+    lists of `results.DealResult` (None where none has). With SAME_STEP the last observation and
+    info of an episode are in ``infos["final_obs"]`` and ``infos["final_info"]``.
+    """
+
+    metadata = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS}  # noqa: RUF012
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        opponent: Opponents = "random",
+        *,
+        assignment: ArrayLike | None = None,
+        rules: str | Rules | Mapping[str, Any] = "classic",
+        episode: Episode = "game",
+        reward: Reward = "win",
+        max_deals: int | None = None,
+        seat: int | Sequence[int] | NDArray[np.integer] | None = None,
+        derived: bool = True,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        illegal_action: IllegalAction = "raise",
+        split: Split = "train",
+        render_mode: str | None = None,
+        open_cards: bool = False,
+    ) -> None:
+        """Make the environment; ``reset`` deals.
+
+        Args:
+            num_envs: N.
+            opponent: a policy or its name, or a list of these.
+            assignment: [N] which of the list plays in each row; the list in turn if None.
+            rules: a preset's name, a dict of settings, or Rules.
+            episode: "game" or "deal", see `episodes.EpisodeOptions`, as for the next two.
+            reward: "win", "points" or "final".
+            max_deals: deals after which a game is truncated, or None.
+            seat: the learner's player number, or [N]; drawn for each episode if None.
+            derived: whether observations have the derived planes.
+            autoreset_mode: NEXT_STEP (Gymnasium's default), SAME_STEP or DISABLED.
+            illegal_action: "raise" an IllegalActionError, or "lose": it ends the episode and
+                pays -1.
+            split: "train" or "eval": their decks never meet.
+            render_mode: "ansi", "rgb_array", "human" (the first game) or None.
+            open_cards: whether ``render`` shows both hands.
+        """
+        options = EpisodeOptions(
+            rules=rules,  # type: ignore[arg-type]
+            episode=episode,
+            reward=reward,
+            max_deals=max_deals,
+            split=split,
+        )
+        self.games = LearnerGames(
+            num_envs,
+            options,
+            opponent=opponent,
+            assignment=assignment,
+            seat=seat,
+            derived=derived,
+            illegal_action=illegal_action,
+        )
+        self.num_envs = len(self.games)
+        self.autoreset_mode = AutoresetMode(autoreset_mode)
+        self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
+        self.render_mode = render_mode
+        self._screen = Screen(render_mode, open_cards)
+        self._seeded = False
+        self.single_observation_space = spaces.Box(
+            -1.0, 1.0, (observation_size(derived),), np.float32
+        )
+        self.single_action_space = spaces.Discrete(NUM_ACTIONS)
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self._over = np.zeros(self.num_envs, dtype=np.bool_)
+
+    @property
+    def rules(self) -> Rules:
+        """The settings of the games."""
+        return self.games.episodes.options.rules
+
+    def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
+        """Let the learners play against other policies; see `LearnerGames.set_opponents`."""
+        self.games.set_opponents(opponent, assignment)
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> tuple[Flat, Infos]:
+        """Start episodes in all rows, or in some.
+
+        Args:
+            seed: a number begins N streams of games of their own, none of which any other seed
+                has; a list begins in each row the stream that the single environment has with that
+                seed (None: the row's next game). Without one each row's next game is dealt.
+            options: ``{"reset_mask": [N] bool}``: only these rows are reset, the others are left as
+                they are; ``{"decks": [K, 52], "dealers": [K]}`` for the rows that are reset.
+
+        Raises:
+            TypeError, ValueError: a bad mask or list of seeds.
+        """
+        given = options or {}
+        rows = self._rows_of(given.get("reset_mask"))
+        self._seed(rows, seed)
+        self._over[rows] = False
+        self.games.begin(rows, decks=given.get("decks"), dealers=given.get("dealers"))
+        return self.games.observations(), self._infos({})
+
+    def step(
+        self, actions: ArrayLike
+    ) -> tuple[Flat, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]:
+        """Take an action in every row, let the opponents answer, and return what came of it.
+
+        With NEXT_STEP, a row whose episode ended in the last step is reset: its action is not
+        looked at, its reward is 0.
+
+        Raises:
+            IllegalActionError: with illegal_action="raise"; nothing has changed.
+            ValueError: with DISABLED, a row whose episode is over and that has not been reset.
+        """
+        if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
+            row = int(np.flatnonzero(self._over)[0])
+            raise ValueError(f"row {row}: the episode is over: reset it (options={{'reset_mask'}})")
+        waiting = np.flatnonzero(self._over)  # only with NEXT_STEP is there any
+        step = self.games.act(actions)
+        deals = step.deals
+        if waiting.size:
+            self.games.begin(waiting)
+        self._over = step.terminated | step.truncated
+        ended = np.flatnonzero(self._over)
+        infos: Infos = {}
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and ended.size:
+            self._add_finals(infos, step, ended)
+            self.games.begin(ended)
+            self._over = np.zeros(self.num_envs, dtype=np.bool_)
+            over = set(ended.tolist())
+            deals = {row: some for row, some in deals.items() if row not in over}
+        infos |= self._infos(deals)
+        return (
+            self.games.observations(),
+            step.rewards,
+            step.terminated,
+            step.truncated,
+            infos,
+        )
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the learners' legal actions, [N, 108] bool, a new array."""
+        return self.games.masks.copy()
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Return the positions as text or pixels, one a row; or show the first in a window."""
+        rows = range(1 if self.render_mode == "human" else self.num_envs)
+        seats = self.games.seats
+        shown = [
+            self._screen.show(self.games.state, self.rules, row, int(seats[row])) for row in rows
+        ]
+        return None if self.render_mode in ("human", None) else tuple(shown)
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the window, if there is one."""
+        self._screen.close()
+
+    def _rows_of(self, reset_mask: Any) -> Rows:
+        if reset_mask is None:
+            return np.arange(self.num_envs)
+        if not isinstance(reset_mask, np.ndarray) or reset_mask.dtype != np.bool_:
+            raise TypeError(f"options['reset_mask']={reset_mask!r}: an array of bool is needed")
+        if reset_mask.shape != (self.num_envs,) or not reset_mask.any():
+            raise ValueError(
+                f"options['reset_mask'] of shape {reset_mask.shape}: shape ({self.num_envs},) and "
+                "at least one True are needed"
+            )
+        return np.flatnonzero(reset_mask)
+
+    def _seed(self, rows: Rows, seed: int | Sequence[int | None] | None) -> None:
+        """Begin new streams where seeds are given, and everywhere at the first reset."""
+        games = self.games.episodes
+        if seed is None:
+            if self._seeded:
+                return
+            seed = self._first_seed()
+            rows = np.arange(self.num_envs)
+        if isinstance(seed, int | np.integer):
+            number = require_seed(seed)
+            super().reset(seed=int(number))
+            games.seed(rows, number, rows)
+        else:
+            if len(seed) != self.num_envs:
+                raise ValueError(f"{len(seed)} seeds where num_envs={self.num_envs} are needed")
+            if not self._seeded and any(each is None for each in seed):
+                games.seed(np.arange(self.num_envs), self._first_seed(), np.arange(self.num_envs))
+            for row in rows.tolist():
+                each = seed[row]
+                if each is not None:
+                    games.seed(np.array([row]), require_seed(each), 0)
+        self._seeded = True
+
+    def _first_seed(self) -> int:
+        """Return a seed by chance; Gymnasium draws it and tells it in ``np_random_seed``."""
+        return int(self.np_random_seed or 0) & MAX_SEED
+
+    def _infos(self, deals: Deals) -> Infos:
+        everywhere = np.ones(self.num_envs, dtype=np.bool_)
+        infos: Infos = {
+            "action_mask": self.games.masks.astype(np.int8),
+            "_action_mask": everywhere,
+            "seat": self.games.seats.copy(),
+            "_seat": everywhere.copy(),
+        }
+        self._add_deals(infos, deals)
+        return infos
+
+    def _add_deals(self, infos: Infos, deals: Deals) -> None:
+        if deals:
+            told = np.full(self.num_envs, None, dtype=object)
+            some = np.zeros(self.num_envs, dtype=np.bool_)
+            for row, results in deals.items():
+                told[row] = results
+                some[row] = True
+            infos["deals"], infos["_deals"] = told, some
+
+    def _add_finals(self, infos: Infos, step: LearnerStep, ended: Rows) -> None:
+        """Add the last observation and info of the episodes that have ended."""
+        some = self._over.copy()
+        final_obs = np.full(self.num_envs, None, dtype=object)
+        for row, observation in zip(ended.tolist(), self.games.observations(ended), strict=True):
+            final_obs[row] = observation.copy()
+        masks = np.zeros((self.num_envs, NUM_ACTIONS), dtype=np.int8)
+        seats = np.where(some, self.games.seats, 0).astype(np.int8)
+        final: Infos = {
+            "action_mask": masks,
+            "_action_mask": some.copy(),
+            "seat": seats,
+            "_seat": some.copy(),
+        }
+        self._add_deals(
+            final, {row: step.deals[row] for row in ended.tolist() if row in step.deals}
+        )
+        infos |= {"final_obs": final_obs, "_final_obs": some}
+        infos |= {"final_info": final, "_final_info": some.copy()}
