@@ -14,7 +14,8 @@ LAYERS = ("ginrummy_env.core", "ginrummy_env", "agents", "training")
 
 CORE_ORDER = (
     "cards", "rules", "chance", "melds", "deadwood", "layoff", "scoring", "actions", "state",
-    "deal", "legal", "game", "step", "view", "sampling", "observation", "record",
+    "deal", "legal", "game", "step", "view", "sampling", "observation",
+    "record_data", "record_text", "record_parse", "record_replay", "record",
 )  # fmt: skip
 """The modules of core; each may import only those before it."""
 

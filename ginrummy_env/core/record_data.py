@@ -39,7 +39,7 @@ class RecordError(ValueError):
     def __init__(self, reason: str, line: int | None = None, path: str | None = None) -> None:
         """Say where and what."""
         self.reason, self.line, self.path = reason, line, path
-        where = ", ".join([path] * (path is not None) + [f"line {line}"] * (line is not None))
+        where = ", ".join(part for part in (path, f"line {line}" if line else None) if part)
         super().__init__(f"{where}: {reason}" if where else reason)
 
     def __reduce__(self) -> tuple[type, tuple[str, int | None, str | None]]:

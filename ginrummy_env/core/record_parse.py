@@ -1,4 +1,4 @@
-"""Records read: their text taken apart, with the line of everything (`record_text` has the format)."""
+"""The text of records taken apart, with the line of everything. `record_text` shows the format."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -14,7 +14,7 @@ from ginrummy_env.core.actions import (
     TAKE_UPCARD,
     parse_action,
 )
-from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, format_card, parse_card
+from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, format_card, parse_card
 from ginrummy_env.core.chance import MAX_SEED
 from ginrummy_env.core.record_data import (
     MAX_ACTIONS,
@@ -35,6 +35,8 @@ from ginrummy_env.core.rules import NUM_STOCK, PRESETS, Rules
 MAX_LINE = 8192
 """Most characters of a line."""
 
+_CARDS = {format_card(card): card for card in range(NUM_CARDS)}
+_CLIP = 60  # characters of a wrong word that an error repeats
 _BOM = "\ufeff"  # some editors put it at the start of a file
 _FLOAT = "-?[0-9]{1,400}([.][0-9]{1,400})?(e[-+]?[0-9]{1,3})?"
 
@@ -99,14 +101,14 @@ class _Lines:
 
     def _counting(self, stream: Iterable[str]) -> Iterator[tuple[int, str]]:
         for number, line in enumerate(stream, 1):
-            if len(line) > MAX_LINE:
+            if len(line) > MAX_LINE + 1:  # with its line break
                 raise RecordError(f"the line is longer than {MAX_LINE} characters", number)
             text = " ".join(line.removeprefix(_BOM if number == 1 else "").split())
             if not text or text[0] == "#":
                 continue
             if not text.isprintable():
                 odd = next(character for character in text if not character.isprintable())
-                raise RecordError(f"{ascii(odd)} is not a printable character", number)
+                raise RecordError(f"{odd!a} is not a printable character", number)
             yield number, text
 
     def peek(self) -> str:
@@ -146,8 +148,10 @@ class _Lines:
 
     def card(self, word: str) -> int:
         """Return the card that a word names."""
+        if word in _CARDS:
+            return _CARDS[word]
         try:
-            return parse_card(clip(word, 10)[1:-1])
+            return parse_card(word[:_CLIP])
         except ValueError as error:
             raise self.wrong(error) from None
 
@@ -217,7 +221,7 @@ def _parse_rules(lines: _Lines) -> Rules:
         name, _, word = (piece.strip() for piece in part.partition("="))
         if name in settings:
             raise lines.wrong(f"the setting {clip(name)} appears twice")
-        settings[clip(name)[1:-1]] = _setting(word)
+        settings[name[:_CLIP]] = _setting(word)
     try:
         return Rules.from_dict(settings)
     except ValueError as error:
@@ -228,7 +232,7 @@ def _setting(word: str) -> str | int | bool | None:
     constants = {"True": True, "False": False, "None": None}
     if word in constants:
         return constants[word]
-    return int(word) if re.fullmatch("[0-9]{1,9}", word) else clip(word)[1:-1]
+    return int(word) if re.fullmatch("[0-9]{1,9}", word) else word[:_CLIP]
 
 
 def _parse_name(lines: _Lines, player: int) -> str:
@@ -337,11 +341,13 @@ def _parse_step(lines: _Lines, word: str, words: Iterator[str]) -> tuple[int, in
 def _parse_annotation(
     lines: _Lines, values: dict[int, Any], notes: dict[int, str], count: int
 ) -> int:
-    """Put a remark on one of the ``count`` actions so far into its dict; return the action's number."""
+    """Put a remark on one of ``count`` actions into its dict; return the action's number."""
     text = lines.take("a remark")
     match = re.fullmatch("(values|note) ([0-9]{1,5}): (.+)", text)
     if match is None:
-        raise lines.wrong(f"{clip(text)}: 'values N: ACTION VALUE, ...' or 'note N: TEXT' is needed")
+        raise lines.wrong(
+            f"{clip(text)}: 'values N: ACTION VALUE, ...' or 'note N: TEXT' is needed"
+        )
     kind, step = match[1], int(match[2])
     if step >= count:
         raise lines.wrong(f"{kind} {step}: only the actions 0..{count - 1} stand above")
@@ -362,4 +368,4 @@ def _parse_value(text: str) -> tuple[int, float]:
     action, _, value = text.strip().rpartition(" ")
     if not re.fullmatch(_FLOAT, value):
         raise ValueError(f"{clip(text)}: 'ACTION VALUE' is needed, such as 'draw 0.5'")
-    return parse_action(clip(action)[1:-1]), float(value)
+    return parse_action(action[:_CLIP]), float(value)

@@ -29,14 +29,14 @@
 - ``rules``: a preset's name, or ``setting=value, ...`` for what differs from CLASSIC.
 - ``game`` and ``player`` lines may be missing, and so may ``start scores 20 35; won 1 2``, which a
   record that begins in the middle of a game has.
-- ``stock``: by the seed, or its 31 cards, the next one first; the hands then hold their cards in the
-  order in which they were dealt.
+- ``stock``: by the seed, or its 31 cards, the next one first; the hands then hold their cards in
+  the order in which they were dealt.
 - Turns: the card after ``draw`` or ``take`` is the one that came.
 - ``values`` and ``note``: remarks on an action of the deal, counted from 0.
 - What follows ``end`` is what the engine makes of the actions; reading compares the words.
 - A game ends with ``final scores 284 70; winner 0``; one that is not over with ``unfinished``.
-- ``check``: CRC-32 of the lines above it. It finds what replaying cannot, such as a changed bonus that
-  nobody earned. A record written by hand may leave it out.
+- ``check``: CRC-32 of the lines above it. It finds what replaying cannot, such as a changed bonus
+  that nobody earned. A record written by hand may leave it out.
 
 Lines that begin with # and blank lines count for nothing, and white space is as good as one space.
 """
@@ -80,7 +80,9 @@ def write_game(record: GameRecord) -> str:
         lines.append(f"game {record.game_number} of seed {record.seed}")
     lines += [f"player {player}: {name}" for player, name in enumerate(record.players or ())]
     if any(record.start_scores + record.start_deals_won):
-        lines.append(f"start scores {_pair(record.start_scores)}; won {_pair(record.start_deals_won)}")
+        lines.append(
+            f"start scores {_pair(record.start_scores)}; won {_pair(record.start_deals_won)}"
+        )
     for deal in record.deals:
         lines += ["", *_deal_lines(deal, record)]
     lines += ["", ending_line(record)]
@@ -125,7 +127,9 @@ def _turns(deal: DealRecord) -> Iterator[tuple[int, str]]:
         if action in (DRAW_STOCK, TAKE_UPCARD):
             source = stock if action == DRAW_STOCK else pile
             if not source:
-                raise RecordError(f"deal {deal.number}, action {step}: no card is left to {words[-1]}")
+                raise RecordError(
+                    f"deal {deal.number}, action {step}: no card is left to {words[-1]}"
+                )
             words.append(format_card(source.pop()))
             continue
         if action < DRAW_STOCK:
@@ -155,9 +159,7 @@ def end_lines(end: DealEnd) -> list[str]:
         lines = [f"end {outcome}: knocker {end.knocker}, winner {winner}"]
         lines += [_laid_line(end, player) for player in (end.knocker, 1 - end.knocker)]
     points = [end.points if player == end.winner else 0 for player in (0, 1)]
-    lines.append(
-        f"points {_pair(points)}; scores {_pair(end.scores)}; won {_pair(end.deals_won)}"
-    )
+    lines.append(f"points {_pair(points)}; scores {_pair(end.scores)}; won {_pair(end.deals_won)}")
     return lines
 
 
