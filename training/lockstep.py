@@ -154,7 +154,7 @@ class Lockstep:
         """Return a policy's actions in the given rows (None: in all), and the seconds they took."""
         state = self._state if rows is None else self._state.select(rows)
         row_keys = self._keys[self._places if rows is None else self._places[rows]]
-        moments = (state.deal_number.astype(np.int64) << 16) | state.step_count
+        moments = (state.deal_number.astype(np.int64) << 32) | state.step_count
         rng = RowRandom(keys(row_keys, moments))
         view = make_view(state, self._rules)
         start = perf_counter()

@@ -43,10 +43,10 @@ def share(part: ArrayLike, whole: ArrayLike) -> Estimate:
     """Return the share that the parts have of the wholes, with its interval clustered by pair.
 
     The share is ``part.sum() / whole.sum()``. Its interval is normal, of the ratio of two means
-    (linearised), after one pair of the usual size has been added to each side: one won whole, one
-    lost whole. For games that is the "plus four" rule of Agresti and Coull (1998), at the level of
-    pairs. Without it a match in which all pairs ended alike would seem to be exact.
-    `tests/training/test_statistics.py` checks how often the interval holds the truth.
+    (linearised), after two have been added to each side: a pair won and a pair lost. That is the
+    "plus four" rule of Agresti and Coull (1998); without it a match in which all pairs ended alike
+    would seem to be exact. `tests/training/test_statistics.py` checks how often the interval holds
+    the truth.
 
     Args:
         part: [P] what was won in each pair (games, deals).
@@ -58,8 +58,7 @@ def share(part: ArrayLike, whole: ArrayLike) -> Estimate:
     won, played = np.asarray(part, dtype=np.float64), np.asarray(whole, dtype=np.float64)
     if played.sum() <= 0:
         return NOTHING
-    usual = played.mean()
-    middle, half = _ratio(np.append(won, [usual, 0]), np.append(played, [usual, usual]))
+    middle, half = _ratio(np.append(won, [2, 0]), np.append(played, [2, 2]))
     return Estimate(
         float(won.sum() / played.sum()), max(middle - half, 0.0), min(middle + half, 1.0)
     )

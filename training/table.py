@@ -41,6 +41,8 @@ _COUNTED = (
     "knocks",  # deals that ended with cards laid down
     "knock_turns",  # the turns (of both) of these deals, summed
     "knock_turns_squared",
+    "knock_moves",  # the same with the passes of the opening, as others count turns
+    "knock_moves_squared",
     "knocker_deadwood",  # in these deals, summed
     "defender_deadwood",  # after lay-offs
     "decided",  # deals that somebody won
@@ -84,8 +86,8 @@ class _Deals:
     outcome: Int8
     winner: Int8
     knocker: Int8
-    turn: NDArray[np.int16]
-    steps: NDArray[np.int16]
+    turn: NDArray[np.int32]
+    steps: NDArray[np.int32]
     knocker_deadwood: NDArray[np.int16]
     defender_deadwood: NDArray[np.int16]
     opening: NDArray[np.uint8]  # [K, 2] the first two actions
@@ -182,9 +184,10 @@ class Tally:
 def _count(name: str, deals: _Deals, seat_a: Int8) -> NDArray[np.int32]:
     """Return what each deal adds to a column, [K] int32."""
     laid = deals.outcome != Outcome.VOID
-    turns = deals.turn.astype(np.int32)
+    turns = deals.turn
     starter = 1 - deals.dealer
     passed = deals.opening[:, 0] == PASS
+    moves = turns + passed + (passed & (deals.opening[:, 1] == PASS))
     kind, _, side = name.rpartition("_")
     if name in _COUNTED:
         count: NDArray[Any] = {
@@ -194,6 +197,8 @@ def _count(name: str, deals: _Deals, seat_a: Int8) -> NDArray[np.int32]:
             "knocks": laid,
             "knock_turns": laid * turns,
             "knock_turns_squared": laid * turns**2,
+            "knock_moves": laid * moves,
+            "knock_moves_squared": laid * moves**2,
             "knocker_deadwood": laid * deals.knocker_deadwood,
             "defender_deadwood": laid * deals.defender_deadwood,
             "decided": deals.winner != NOBODY,
