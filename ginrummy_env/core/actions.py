@@ -31,13 +31,12 @@ class IllegalActionError(ValueError):
         legal: the numbers of the actions that were legal.
     """
 
-    def __init__(self, row: int | None, action: int, legal: list[int], why: str = "") -> None:
+    def __init__(self, row: int | None, action: int, legal: list[int]) -> None:
         """Say which action it was and which were legal."""
         self.row, self.action, self.legal = row, action, legal
         where = "" if row is None else f"row {row}: "
-        words = ", ".join(format_action(a) for a in legal) or "none, the deal is over"
-        because = f" ({why})" if why else ""
-        super().__init__(f"{where}{describe(action)} is not legal{because}; legal: {words}")
+        words = "; legal: " + ", ".join(format_action(a) for a in legal) if legal else ""
+        super().__init__(f"{where}{describe(action)} is not legal{words}")
 
     def __reduce__(self) -> tuple[type, tuple[int | None, int, list[int]]]:
         """Pickle by the arguments, as worker processes need."""
@@ -104,37 +103,78 @@ def random_actions(masks: NDArray[np.bool_], uniforms: NDArray[np.float64]) -> N
     >>> random_actions(np.array([[False, True, True]]), np.array([0.9])).tolist()
     [2]
     """
-    words = _as_words(masks)
-    counts = np.bitwise_count(words)
-    first = counts[:, 0]
-    total = first + counts[:, 1]
-    rank = (uniforms * total).astype(np.uint8)  # which of the flagged actions, from 0
-    behind = rank >= first
-    word = np.where(behind, words[:, 1], words[:, 0])
-    place = _place_of_bit(word, np.where(behind, rank - first, rank))
-    place += np.uint8(64) * behind
+    count, width = masks.shape
+    if count < _PACKED_FROM or width % 4 or width > 2 * _LOW:
+        return _pick_from_list(masks, uniforms)
+    return _pick_from_words(masks, uniforms)
+
+
+_PACKED_FROM = 512
+"""Rows from which on packing the flags into words is faster than listing them."""
+
+_LOW = 56
+"""The low word holds the first 56 actions, the high one the rest."""
+
+_BYTES, _HIGH_BITS = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+_PLACES = [[place for place in range(8) if byte >> place & 1] for byte in range(256)]
+_PLACE_OF_BIT = np.array([p + [0] * (8 - len(p)) for p in _PLACES], dtype=np.uint64).reshape(-1)
+"""[2048] the place of the k-th bit that is set in a byte, at ``8 * byte + k``."""
+
+
+def _pick_from_list(masks: NDArray[np.bool_], uniforms: NDArray[np.float64]) -> NDArray[np.int16]:
+    """Pick from the list of all flagged actions."""
+    count, width = masks.shape
+    places = np.flatnonzero(masks)  # row * A + action, ascending
+    counts = np.bincount(places // width, minlength=count)
+    picked = np.cumsum(counts) - counts + (uniforms * counts).astype(np.intp)
+    if counts.all():
+        return (places[picked] % width).astype(np.int16)
+    chosen = np.full(count, -1, dtype=np.int16)
+    some = np.flatnonzero(counts)
+    chosen[some] = places[picked[some]] % width
+    return chosen
+
+
+def _pick_from_words(masks: NDArray[np.bool_], uniforms: NDArray[np.float64]) -> NDArray[np.int16]:
+    """Pick from the flags as two words of bits a row; the same actions as `_pick_from_list`."""
+    low, high = _words(masks)
+    in_low = np.bitwise_count(low).astype(np.uint64)
+    total = in_low + np.bitwise_count(high)
+    rank = (uniforms * total).astype(np.uint64)  # which of the flagged actions, from 0
+    is_high = rank >= in_low
+    word = np.where(is_high, high, low)
+    rank -= in_low * is_high
+    # Byte j of `upto`: how many bits are set in the bytes up to j (at most 56, so none runs over).
+    upto = np.bitwise_count(word.view(np.uint8)).view(np.uint64) * _BYTES
+    # The high bit of byte j stays where upto is at most the rank: these bytes lie before the bit.
+    before = ((rank * _BYTES | _HIGH_BITS) - upto) & _HIGH_BITS
+    shift = np.bitwise_count(before).astype(np.uint64) << np.uint64(3)
+    rank -= (upto << np.uint64(8)) >> shift & np.uint64(255)
+    index = (word >> shift & np.uint64(255)) << np.uint64(3) | rank
+    place = _PLACE_OF_BIT.take(index.astype(np.intp), mode="clip")
+    place += shift + is_high * np.uint64(_LOW)
     return np.where(total > 0, place.astype(np.int16), np.int16(-1))
 
 
-def _as_words(masks: NDArray[np.bool_]) -> NDArray[np.uint64]:
-    """Return [N, A] flags, A at most 128, as bits of two words, [N, 2] uint64."""
-    packed = np.zeros((len(masks), 16), dtype=np.uint8)
-    bits = np.packbits(masks, axis=1, bitorder="little")
-    packed[:, : bits.shape[1]] = bits
-    return packed.view("<u8")
+def _words(masks: NDArray[np.bool_]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """Return the first 56 flags of each row and the rest as bits, two of [N] uint64.
 
-
-def _place_of_bit(words: NDArray[np.uint64], rank: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Return the place of the bit of that rank (the lowest set bit has rank 0), [N] uint8.
-
-    Halves the word six times: the bit is in the lower half if that has more set bits than the rank.
+    All rows are packed at once, which is much faster than row by row; two rows fill whole bytes,
+    so the second of a pair may start in the middle of one.
     """
-    place = np.zeros(len(words), dtype=np.uint8)
-    left = rank.astype(np.uint8)
-    for width in (32, 16, 8, 4, 2, 1):
-        low = (words >> place) & np.uint64((1 << width) - 1)
-        count = np.bitwise_count(low)
-        above = left >= count
-        left -= count * above
-        place += np.uint8(width) * above
-    return place
+    count, width = masks.shape
+    pair = width // 4  # bytes of two rows
+    bits = np.zeros((count + 1) // 2 * pair + 16, dtype=np.uint8)
+    packed = np.packbits(masks.reshape(-1), bitorder="little")
+    bits[: len(packed)] = packed
+
+    def words(first: int, size: int) -> NDArray[np.uint64]:
+        found = np.empty(count, dtype=np.uint64)
+        for parity in (0, 1):
+            offset, shift = divmod(parity * width + first, 8)
+            rows = (count + 1 - parity) // 2
+            unaligned = np.ndarray(rows, "<u8", bits.data, offset, (pair,))
+            found[parity::2] = unaligned >> np.uint64(shift)
+        return found & np.uint64((1 << size) - 1)
+
+    return words(0, min(width, _LOW)), words(_LOW, max(0, width - _LOW))

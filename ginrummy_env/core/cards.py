@@ -11,8 +11,6 @@ The three empty bits above each king keep the suits apart: a shift by one or two
 carries a card into the next lane. ``hands.view(np.uint16)`` is the four suits (see `lanes`).
 """
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -142,38 +140,6 @@ def cards_of(hand: int | np.uint64) -> list[int]:
     """
     hand = int(hand)
     return [card for card in range(NUM_CARDS) if hand & int(CARD_BIT[card])]
-
-
-def require_hands(hands: ArrayLike, sizes: Iterable[int] | None = None) -> Hands:
-    """Return ``hands`` as uint64, or say what is wrong with them.
-
-    Args:
-        hands: [...] uint64 (or Python integers).
-        sizes: the numbers of cards that a hand may have here; any number if None.
-
-    Raises:
-        ValueError: not unsigned 64-bit, a bit that is no card, or a wrong number of cards.
-    """
-    array = np.asarray(hands)
-    if array.dtype != np.uint64:
-        if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
-            raise ValueError(f"hands are uint64 bit masks, not {array.dtype}")
-        array = array.astype(np.uint64)
-    stray = array[(array & ~FULL_DECK) != 0]
-    if stray.size:
-        raise ValueError(f"{int(stray[0]):#018x} has a bit that is no card")
-    if sizes is not None:
-        allowed = tuple(sizes)
-        counts = np.bitwise_count(array)
-        wrong = ~np.isin(counts, allowed)
-        if wrong.any():
-            hand = array[wrong].flat[0]
-            names = " or ".join(str(size) for size in allowed)
-            raise ValueError(
-                f"a hand of {np.bitwise_count(hand)} cards where {names} are needed: "
-                f"{format_hand(hand)}"
-            )
-    return array
 
 
 def format_card(card: int) -> str:

@@ -17,14 +17,15 @@ from ginrummy_env.core.cards import (
     CARD_BIT,
     LANE_POINTS,
     LANE_RANKS,
-    NO_CARD,
     NUM_CARDS,
     NUM_LANE_PATTERNS,
     NUM_RANKS,
     NUM_SUITS,
+    RANK_POINTS,
     Hands,
     Points,
     Rows,
+    format_hand,
     lanes,
 )
 from ginrummy_env.core.melds import (
@@ -46,7 +47,8 @@ _WAYS = [
     [0] + [p for p in range(NUM_SUIT_PATTERNS) if p & held == p and p.bit_count() >= 3]
     for held in range(NUM_SUIT_PATTERNS)
 ]
-WAYS = np.array([ways + [0] * (6 - len(ways)) for ways in _WAYS], dtype=np.uint8)
+_MOST_WAYS = 6
+WAYS = np.array([ways + [0] * (_MOST_WAYS - len(ways)) for ways in _WAYS], dtype=np.uint8)
 """[16, 6] uint8, the suits put into a set, by suits held and way."""
 
 NUM_WAYS = np.array([len(ways) for ways in _WAYS], dtype=np.intp)
@@ -76,6 +78,20 @@ def points_left(hands: Hands) -> NDArray[np.uint8]:
     return lane_sum(LANE_LEFT.take(lanes(hands)))
 
 
+def require_cards(hands: Hands, fewest: int, most: int) -> None:
+    """Raise ValueError if hands are not uint64 or have fewer or more cards than allowed."""
+    if hands.dtype != np.uint64:
+        raise ValueError(f"hands are uint64 bit masks, not {hands.dtype}")
+    sizes = np.bitwise_count(hands)
+    wrong = (sizes > most) if fewest == 0 else (sizes != most)
+    if wrong.any():
+        need = str(most) if fewest == most else f"{fewest} to {most}"
+        hand = hands[wrong][0]
+        raise ValueError(
+            f"a hand of {np.bitwise_count(hand)} cards where {need} are needed: {format_hand(hand)}"
+        )
+
+
 @dataclass(slots=True)
 class Choices:
     """Every choice of sets of some hands: a work list, the choices of one hand side by side."""
@@ -83,8 +99,11 @@ class Choices:
     rows: Rows
     """[K] the hand's place in the batch, ascending."""
 
+    numbers: Rows
+    """[K] counting from 0 within each hand; number 0 chooses no set."""
+
     starts: Rows
-    """[H] where each hand's choices start; the first chooses no set."""
+    """[H] where each hand's choices start."""
 
     sets: Hands
     """[K] uint64, the cards put into sets."""
@@ -104,7 +123,7 @@ def expand(counts: NDArray[np.intp]) -> tuple[Rows, Rows, Rows]:
     """
     starts = np.cumsum(counts) - counts
     owners = np.repeat(np.arange(len(counts)), counts)
-    return owners, np.arange(len(owners)) - starts[owners], starts
+    return owners, np.arange(len(owners)) - starts.take(owners), starts
 
 
 def set_choices(hands: Hands, rows: Rows) -> Choices:
@@ -115,18 +134,20 @@ def set_choices(hands: Hands, rows: Rows) -> Choices:
         rows: [H] the hands that count.
     """
     chosen = hands[rows]
-    ranks = LOWEST_RANKS[ranks_in_threes(chosen)]
+    ranks = LOWEST_RANKS.take(ranks_in_threes(chosen), axis=0)
     held = suits_of_rank(chosen[:, None], ranks)
-    ways = NUM_WAYS[held]
-    owners, numbers, starts = expand(ways.prod(axis=1))
-    suits = np.empty((len(owners), ranks.shape[1]), dtype=np.uint8)
-    sets = np.zeros(len(owners), dtype=np.uint64)
-    for place in range(ranks.shape[1]):
-        base = ways[owners, place]
-        suits[:, place] = WAYS[held[owners, place], numbers % base]
-        numbers = numbers // base
-        sets |= SUIT_SPREAD[suits[:, place]] << ranks[owners, place].astype(np.uint64)
-    return Choices(rows[owners], starts, sets, ranks[owners], suits)
+    ways = NUM_WAYS.take(held)
+    # A choice's number is written in mixed radix: a digit a rank, its way.
+    radix = np.ones_like(ways)
+    radix[:, 1] = ways[:, 0]
+    radix[:, 2] = ways[:, 0] * ways[:, 1]
+    owners, numbers, starts = expand(radix[:, 2] * ways[:, 2])
+    digits = numbers[:, None] // radix.take(owners, axis=0) % ways.take(owners, axis=0)
+    ranks = ranks.take(owners, axis=0)
+    suits = WAYS.reshape(-1).take(held.take(owners, axis=0) * _MOST_WAYS + digits)
+    spread = SUIT_SPREAD.take(suits) << ranks
+    sets = spread[:, 0] | spread[:, 1] | spread[:, 2]
+    return Choices(rows.take(owners), numbers, starts, sets, ranks, suits)
 
 
 def deadwood(hands: Hands) -> Points:
@@ -144,6 +165,7 @@ def deadwood(hands: Hands) -> Points:
     >>> deadwood(np.array([parse_hand("As 2s 3s 4h 5h 6h 9c 9d 9s Kh")])).tolist()
     [10]
     """
+    require_cards(hands, 0, 11)
     least = points_left(hands).astype(np.int16)
     rows = np.flatnonzero(ranks_in_threes(hands))
     if rows.size:
@@ -183,8 +205,8 @@ def melded_cards(hands: Hands) -> tuple[Hands, Points]:
 def _drop_table() -> NDArray[np.uint8]:
     """Return by how much the points left of a suit change when one of its cards goes, modulo 256.
 
-    140 stands for a card that is not held: with deadwood of at most 108 in eleven cards it gives
-    140..248, which no deadwood of ten cards (98 at most) reaches.
+    140 stands for a card that is not held: with at most 110 points left in eleven cards it gives
+    140..250, which no deadwood of ten cards (98 at most) reaches.
     """
     patterns = np.arange(NUM_LANE_PATTERNS)[:, None]
     without = patterns & ~(1 << np.arange(NUM_RANKS))[None, :]
@@ -221,18 +243,25 @@ def deadwood_after_discard(hands: Hands) -> NDArray[np.uint8]:
     >>> int(deadwood_after_discard(hand)[0, parse_card("3d")])
     0
     """
+    require_cards(hands, 11, 11)
     after = _left_after(hands)
     rows = np.flatnonzero(ranks_in_threes(hands))
     if rows.size:
         choices = set_choices(hands, rows)
-        left = _left_after(hands[choices.rows] & ~choices.sets)
-        after[rows] = np.minimum.reduceat(left, choices.starts, axis=0)
-    after[after >= _ABSENT] = NOT_HELD
+        number = 1  # the choice of no set is in `after` already
+        while (same := np.flatnonzero(choices.numbers == number)).size:
+            rows = choices.rows[same]
+            after[rows] = np.minimum(after[rows], _left_after(hands[rows] & ~choices.sets[same]))
+            number += 1
+    np.copyto(after, np.uint8(NOT_HELD), where=after >= _ABSENT)
     return after
 
 
 def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None) -> Points:
     """Return the least deadwood that a discard can leave.
+
+    For each choice of sets the dearest card that is left over goes. If none is left over that may
+    go, a card goes that its meld can spare: ten or eleven melded cards have a meld of four or more.
 
     Args:
         hands: [N] uint64, eleven cards.
@@ -247,11 +276,27 @@ def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None)
     >>> least_after_discard(np.array([parse_hand("As Ac Ad 2s 2c 2d 2h 3d 4s 4d 4h")])).tolist()
     [0]
     """
-    after = deadwood_after_discard(hands)
-    if forbidden is not None:
-        rows = np.flatnonzero(forbidden != NO_CARD)
-        after[rows, forbidden[rows]] = NOT_HELD
-    return after.min(axis=1).astype(np.int16)
+    require_cards(hands, 11, 11)
+    stays = np.zeros_like(hands) if forbidden is None else CARD_BIT[forbidden]
+    least = _least_after(hands, stays).astype(np.int16)
+    rows = np.flatnonzero(ranks_in_threes(hands))
+    if rows.size:
+        choices = set_choices(hands, rows)
+        left = _least_after(hands[choices.rows] & ~choices.sets, stays[choices.rows])
+        least[rows] = np.minimum.reduceat(left, choices.starts)
+    return least
+
+
+def _least_after(hands: Hands, stays: Hands) -> NDArray[np.uint8]:
+    """Return the points in no run after the dearest discard of a card in no run, [N] uint8."""
+    loose = hands & ~cards_in_runs(hands) & ~stays
+    loose |= loose >> np.uint64(32)
+    ranks = (loose | loose >> np.uint64(16)).astype(np.uint16)
+    return points_left(hands) - _DEAREST.take(ranks & np.uint16(NUM_LANE_PATTERNS - 1))
+
+
+_DEAREST = np.where(LANE_RANKS, RANK_POINTS, 0).max(axis=1).astype(np.uint8)
+"""[8192] uint8, the points of the highest rank of a pattern."""
 
 
 def may_reach(hands: Hands, limits: Points) -> NDArray[np.bool_]:

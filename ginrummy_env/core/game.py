@@ -1,12 +1,14 @@
 """The game: deals up to the target score, who deals next, and games in rows of a batch."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.cards import Points, Rows
 from ginrummy_env.core.deal import deal, decks, first_dealers, require_decks
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import NOBODY, BatchState, Int8, Phase
+from ginrummy_env.core.state import NOBODY, BatchState, Int8, Phase, require_rows
 
 
 def new_games(
@@ -37,6 +39,8 @@ def new_games(
     """
     numbers = np.asarray(games)
     if numbers.ndim == 0:
+        if numbers < 0:
+            raise ValueError(f"games={games!r}: a number of games from 0 on is needed")
         numbers = np.arange(int(numbers))
     state = BatchState.empty(len(numbers))
     restart(state, np.arange(len(numbers)), seed, numbers, rules, dealers=dealers, decks=decks)
@@ -57,20 +61,20 @@ def restart(
 
     Args:
         state: the batch.
-        rows: [K] row numbers, none twice.
+        rows: [K] row numbers, none twice, or [N] bool.
         seed: a whole number, or [K].
         games: [K] game numbers.
         rules: the settings.
         dealers: [K] first dealers, or None for the cut.
         decks: [K, 52] first decks, or None for chance.
     """
-    rows = np.asarray(rows, dtype=np.intp)
-    seeds = np.broadcast_to(_unsigned("seed", seed), rows.shape)
-    numbers = np.broadcast_to(_unsigned("game number", games), rows.shape)
+    rows = require_rows(rows, len(state))
+    seeds = _a_row("seed", _unsigned("seed", seed), rows)
+    numbers = _a_row("game number", _unsigned("game number", games), rows)
     if dealers is None:
         dealing = first_dealers(seeds, numbers)
     else:
-        dealing = np.broadcast_to(np.asarray(dealers), rows.shape)
+        dealing = _a_row("dealer", np.asarray(dealers), rows)
         if not np.isin(dealing, (0, 1)).all():
             raise ValueError(f"dealers={dealers}: each is player 0 or 1")
     given = None if decks is None else require_decks(decks, len(rows))
@@ -89,7 +93,7 @@ def next_deals(
     Args:
         state: the batch.
         rules: the settings.
-        rows: [K] row numbers, none twice; all rows in phase DEAL_OVER if None.
+        rows: [K] row numbers, none twice, or [N] bool; all rows in phase DEAL_OVER if None.
         decks: [K, 52] decks in dealing order; by chance if None.
 
     Raises:
@@ -100,7 +104,7 @@ def next_deals(
     if rows is None:
         chosen = np.flatnonzero(state.phase == Phase.DEAL_OVER)
     else:
-        chosen = np.asarray(rows, dtype=np.intp)
+        chosen = require_rows(rows, len(state))
         wrong = chosen[state.phase[chosen] != Phase.DEAL_OVER]
         if wrong.size:
             phase = Phase(int(state.phase[wrong[0]])).name
@@ -161,6 +165,13 @@ def _deal(state: BatchState, rows: Rows, given: Int8 | None, rules: Rules) -> No
     if given is None:
         given = decks(state.seed[rows], state.game_number[rows], state.deal_number[rows])
     deal(state, rows, given, rules)
+
+
+def _a_row(name: str, values: NDArray[Any], rows: Rows) -> NDArray[Any]:
+    """Return one value for each row, given as such or as one for all."""
+    if values.shape not in ((), rows.shape):
+        raise ValueError(f"{name}s of shape {values.shape} for {len(rows)} rows")
+    return np.broadcast_to(values, rows.shape)
 
 
 def _unsigned(name: str, numbers: ArrayLike) -> NDArray[np.uint64]:

@@ -55,6 +55,7 @@ _FOURTH: Hands = np.array(
 """[186] uint64, the fourth card of each set of three."""
 
 _SUIT = np.arange(NUM_SUITS)
+_MOST_RUNS = NUM_SUITS * RUN_NUMBERS.shape[-1]
 
 
 def spread(start: Hands, through: Hands) -> Hands:
@@ -90,7 +91,7 @@ def arrangement_of(hands: Hands, choices: Choices) -> MeldNumbers:
     """
     runs = RUN_NUMBERS[_SUIT, lanes(hands[choices.rows] & ~choices.sets)]
     sets = SET_NUMBER[choices.ranks, choices.suits]
-    melds = np.concatenate([sets, runs.reshape(len(sets), -1)], axis=1)
+    melds = np.concatenate([sets, runs.reshape(len(sets), _MOST_RUNS)], axis=1)
     melds[melds == NO_MELD] = len(MELDS)  # behind all others
     melds.sort(axis=1)
     melds = melds[:, :MAX_MELDS]
@@ -225,6 +226,7 @@ def defend(hands: Hands, melds: MeldNumbers, allowed: NDArray[np.bool_]) -> Defe
     owner, laid_on_sets = owners[first], laid[first]
     one = Choices(
         np.arange(len(hands)),
+        np.zeros(len(hands), dtype=np.intp),
         np.arange(len(hands)),
         choices.sets[owner],
         choices.ranks[owner],

@@ -167,17 +167,21 @@ def require_actions(actions: ArrayLike, count: int) -> NDArray[np.int16]:
     """Return actions as [N] int16, or say what is wrong with them (not whether they are legal).
 
     Raises:
-        ValueError: a wrong shape, or not whole numbers.
+        ValueError: a wrong shape, not whole numbers, or a number far from any action.
     """
     array = np.asarray(actions)
     if array.shape != (count,):
         raise ValueError(f"actions of shape {array.shape} where {(count,)} is needed, one a game")
-    if array.dtype.kind not in "iu":
-        raise ValueError(f"actions are whole numbers, not {array.dtype}")
     if array.dtype == np.int16:
         return array
-    limits = np.iinfo(np.int16)
-    return np.clip(array, limits.min, limits.max).astype(np.int16)
+    if array.dtype.kind not in "iu":
+        raise ValueError(f"actions are whole numbers, not {array.dtype}")
+    narrow = array.astype(np.int16)
+    changed = np.flatnonzero(narrow != array)
+    if changed.size:
+        row = int(changed[0])
+        raise IllegalActionError(row, int(array[row]), [])
+    return narrow
 
 
 def require_legal(state: BatchState, actions: NDArray[np.int16], rules: Rules) -> NDArray[np.int8]:

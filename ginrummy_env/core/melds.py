@@ -69,7 +69,7 @@ EVERY_SUIT = SUIT_SPREAD[-1]
 _LANE, _TWO_LANES = np.uint64(16), np.uint64(32)
 
 
-def suits_of_rank(hands: Hands, ranks: NDArray[np.integer]) -> NDArray[np.uint64]:
+def suits_of_rank(hands: Hands, ranks: NDArray[np.integer]) -> NDArray[np.intp]:
     """Return the suits held of one rank, as four bits (spades 1 ... clubs 8).
 
     Args:
@@ -77,10 +77,10 @@ def suits_of_rank(hands: Hands, ranks: NDArray[np.integer]) -> NDArray[np.uint64
         ranks: [...] 0..12; 13..15 stand for no rank and give 0.
 
     Returns:
-        [...] uint64, 0..15.
+        [...] integers, 0..15.
     """
-    column = (hands >> ranks.astype(np.uint64)) & SUIT_SPREAD[15]
-    return (column * _GATHER) >> np.uint64(48) & np.uint64(15)
+    column = (hands >> ranks.astype(np.uint64)) & EVERY_SUIT
+    return ((column * _GATHER) >> np.uint64(48) & np.uint64(15)).astype(np.intp)
 
 
 def _set_numbers() -> NDArray[np.int16]:
@@ -179,7 +179,7 @@ def ranks_in_threes(hands: Hands) -> NDArray[np.uint16]:
     return ((both & (either >> _TWO_LANES)) | ((both >> _TWO_LANES) & either)).astype(np.uint16)
 
 
-def _third_ranks() -> NDArray[np.uint8]:
+def _lowest_ranks() -> NDArray[np.uint8]:
     table = np.full((NUM_LANE_PATTERNS, MAX_MELDS), NUM_RANKS, dtype=np.uint8)
     for place in range(MAX_MELDS):
         counted = LANE_RANKS.cumsum(axis=1) == place + 1
@@ -188,5 +188,5 @@ def _third_ranks() -> NDArray[np.uint8]:
     return table
 
 
-LOWEST_RANKS = _third_ranks()
+LOWEST_RANKS = _lowest_ranks()
 """[8192, 3] uint8, the three lowest ranks of a pattern; 13 where there are fewer."""

@@ -20,8 +20,8 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 NUM_STOCK = NUM_CARDS - 2 * HAND_SIZE - 1
 """31, the cards of the stock after the deal."""
 
-# Least and greatest value of each whole-number setting. Points are int16 in the core: a game to
-# 10,000 with bonuses of 1,000 stays well inside.
+# Least and greatest value of each whole-number setting. Points and scores are int16 in the core:
+# 10,000 and one more deal stay well inside. Final scores, with boxes, are int32.
 _RANGES: dict[str, tuple[int, int]] = {
     "knock_limit": (0, 98),
     "oklahoma_ace": (0, 1),

@@ -63,7 +63,9 @@ def score_knock(knocker: Points, defender: Points, rules: Rules) -> tuple[NDArra
     return side, points.astype(np.int16)
 
 
-def final_scores(scores: Points, deals_won: NDArray[np.int16], rules: Rules) -> Points:
+def final_scores(
+    scores: Points, deals_won: NDArray[np.int16], rules: Rules
+) -> NDArray[np.int32]:
     """Return the final scores of games that are over, bonuses written.
 
     Args:
@@ -72,7 +74,7 @@ def final_scores(scores: Points, deals_won: NDArray[np.int16], rules: Rules) -> 
         rules: target and bonuses.
 
     Returns:
-        [N, 2] int16. Where no player has reached the target, no game or shutout bonus is written.
+        [N, 2] int32. Where no player has reached the target, no game or shutout bonus is written.
 
     Source: RULES, The game.
 
@@ -82,5 +84,5 @@ def final_scores(scores: Points, deals_won: NDArray[np.int16], rules: Rules) -> 
     """
     won = scores >= rules.target
     shutout = won & (deals_won[:, ::-1] == 0)
-    bonuses = deals_won * rules.box_bonus + won * rules.game_bonus + shutout * rules.shutout_bonus
-    return (scores + bonuses).astype(np.int16)
+    boxes = deals_won.astype(np.int32) * rules.box_bonus
+    return scores + boxes + won * rules.game_bonus + shutout * rules.shutout_bonus

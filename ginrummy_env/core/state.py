@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NO_ACTION
-from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, Hands, Points, Rows, hand_of
+from ginrummy_env.core.cards import CARD_BIT, HAND_SIZE, NO_CARD, NUM_CARDS, Hands, Points, Rows
 
 Int8 = NDArray[np.int8]
 
@@ -74,7 +74,7 @@ class BatchState:
     player: Int8  # [N] 0 or 1, the player to move
     dealer: Int8  # [N] 0 or 1
     phase: Int8  # [N] Phase
-    turn: NDArray[np.int16]  # [N] discards made in this deal
+    turn: NDArray[np.int32]  # [N] discards made in this deal
     drawn_card: Int8  # [N] the eleventh card of the player to move, or NO_CARD
     taken_card: Int8  # [N] the same card if it came from the pile, else NO_CARD
     known: Hands  # [N, 2] uint64, cards in the player's hand that he took from the pile
@@ -82,7 +82,7 @@ class BatchState:
     discarded: Hands  # [N, 2] uint64, every card the player discarded in this deal
     declined: Hands  # [N, 2] uint64, every upcard the player passed or left for the stock
     history: NDArray[np.uint8]  # [N, H] the actions of this deal in order, then NO_ACTION
-    step_count: NDArray[np.int16]  # [N] how many actions
+    step_count: NDArray[np.int32]  # [N] how many actions
     outcome: Int8  # [N] Outcome of this deal
     winner: Int8  # [N] of this deal: 0, 1 or NOBODY
     points: Points  # [N] int16, won by the winner of this deal
@@ -113,7 +113,7 @@ class BatchState:
             player=full(0, np.int8),
             dealer=full(0, np.int8),
             phase=full(Phase.GAME_OVER, np.int8),
-            turn=full(0, np.int16),
+            turn=full(0, np.int32),
             drawn_card=full(NO_CARD, np.int8),
             taken_card=full(NO_CARD, np.int8),
             known=full(0, np.uint64, 2),
@@ -121,7 +121,7 @@ class BatchState:
             discarded=full(0, np.uint64, 2),
             declined=full(0, np.uint64, 2),
             history=full(NO_ACTION, np.uint8, HISTORY_START),
-            step_count=full(0, np.int16),
+            step_count=full(0, np.int32),
             outcome=full(Outcome.NONE, np.int8),
             winner=full(NOBODY, np.int8),
             points=full(0, np.int16),
@@ -149,7 +149,7 @@ class BatchState:
         Args:
             rows: [K] row numbers, or [N] bool.
         """
-        index = np.asarray(rows)
+        index = as_index(rows)
         return type(self)(*(getattr(self, name)[index].copy() for name in FIELD_NAMES))
 
     def assign(self, rows: ArrayLike, other: "BatchState") -> None:
@@ -161,7 +161,7 @@ class BatchState:
         """
         width = max(self.history.shape[1], other.history.shape[1])
         self.widen(width)
-        index = np.asarray(rows)
+        index = require_rows(rows, len(self))
         for name in FIELD_NAMES:
             value = getattr(other, name)
             if name == "history":
@@ -183,7 +183,7 @@ class BatchState:
     @property
     def discards(self) -> Hands:
         """The discard pile as a mask of cards, [N] uint64."""
-        return pile_mask(self.discard_pile)
+        return pile_mask(self.first_upcard, self.discarded, self.known)
 
     @property
     def stock(self) -> list[list[int]]:
@@ -199,12 +199,27 @@ class BatchState:
         return self.phase >= Phase.DEAL_OVER
 
 
+def as_index(rows: ArrayLike) -> NDArray[Any]:
+    """Return row numbers (one may stand twice) or flags as an index; an empty list is no rows."""
+    array = np.asarray(rows)
+    return array.astype(np.intp) if array.size == 0 and array.dtype != np.bool_ else array
+
+
 FIELD_NAMES: tuple[str, ...] = tuple(field.name for field in fields(BatchState))
 
 
-def pile_mask(discard_pile: Int8) -> Hands:
-    """Return the cards of each pile, [N, 32] int8 with NO_CARD fillings, as [N] uint64."""
-    return hand_of(discard_pile)
+def pile_mask(first_upcard: Int8, discarded: Hands, known: Hands) -> Hands:
+    """Return the cards of each discard pile: laid there, and not taken back to a hand.
+
+    Args:
+        first_upcard: [N] int8.
+        discarded, known: [N, 2] uint64, as in `BatchState` (or `View`).
+
+    Returns:
+        [N] uint64.
+    """
+    laid = CARD_BIT.take(first_upcard) | discarded[:, 0] | discarded[:, 1]
+    return laid & ~known[:, 0] & ~known[:, 1]
 
 
 def _widened(history: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
@@ -219,6 +234,34 @@ def concatenate(states: list[BatchState]) -> BatchState:
     columns = {name: [getattr(state, name) for state in states] for name in FIELD_NAMES}
     columns["history"] = [_widened(history, width) for history in columns["history"]]
     return BatchState(**{name: np.concatenate(column) for name, column in columns.items()})
+
+
+def require_rows(rows: ArrayLike, count: int) -> Rows:
+    """Return row numbers as integers: given as such, or as one flag a row.
+
+    Args:
+        rows: [K] row numbers, none twice, or [N] bool.
+        count: N, the rows there are.
+
+    Raises:
+        ValueError: other types or shapes, a row that does not exist or stands twice.
+    """
+    array = np.asarray(rows)
+    if array.dtype == np.bool_ and array.shape == (count,):
+        return np.flatnonzero(array)
+    if array.size == 0 and array.ndim <= 1:
+        return np.empty(0, dtype=np.intp)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise ValueError(
+            f"rows of type {array.dtype} and shape {array.shape}: row numbers or {count} flags "
+            "are needed"
+        )
+    outside = array[(array < 0) | (array >= count)]
+    if outside.size:
+        raise ValueError(f"row {outside[0]} does not exist: there are 0..{count - 1}")
+    if array.size > 1 and np.bincount(array, minlength=count).max() > 1:
+        raise ValueError(f"row {np.bincount(array).argmax()} stands twice")
+    return array.astype(np.intp)
 
 
 def player_index(state: BatchState, rows: Rows) -> Rows:

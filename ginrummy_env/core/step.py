@@ -78,9 +78,9 @@ def _log(
     places = rows * width + (state.step_count[rows] if ignored else state.step_count)
     state.history.reshape(-1)[places] = actions[rows] if ignored else actions
     if ignored:
-        state.step_count[rows] += np.int16(1)
+        state.step_count[rows] += 1
     else:
-        state.step_count += np.int16(1)
+        state.step_count += 1
 
 
 def _pass(state: BatchState, rows: Rows, rules: Rules) -> None:
@@ -140,7 +140,7 @@ def _discard(state: BatchState, rows: Rows, cards: NDArray[np.int16]) -> None:
     count = state.discard_count[rows]
     state.discard_pile.reshape(-1)[rows * state.discard_pile.shape[1] + count] = cards
     state.discard_count[rows] = count + np.int8(1)
-    state.turn[rows] += np.int16(1)
+    state.turn[rows] += 1
     state.drawn_card[rows] = NO_CARD
     state.taken_card[rows] = NO_CARD
 
@@ -203,7 +203,9 @@ def settle(state: BatchState, rows: Rows, rules: Rules) -> None:
     knocker = state.player[rows]
     hands = state.hands.reshape(-1)
     mine, his = hands[2 * rows + knocker], hands[2 * rows + 1 - knocker]
-    melds, knocker_deadwood = knocker_arrangement(mine, pile_mask(state.discard_pile[rows]))
+    melds, knocker_deadwood = knocker_arrangement(
+        mine, pile_mask(state.first_upcard[rows], state.discarded[rows], state.known[rows])
+    )
     defender = defender_deadwood(his, melds, may_lay_off(knocker_deadwood, rules))
     side, points, outcome = _score(mine, his, knocker_deadwood, defender, rules)
     points = np.where(doubled(state.first_upcard[rows], rules), 2 * points, points)

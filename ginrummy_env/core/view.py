@@ -16,7 +16,7 @@ from ginrummy_env.core.cards import FULL_DECK, Hands, Points
 from ginrummy_env.core.layoff import Defence, MeldNumbers, defend, knocker_arrangement
 from ginrummy_env.core.legal import masks_of
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import NOBODY, BatchState, Int8, Outcome, pile_mask
+from ginrummy_env.core.state import NOBODY, BatchState, Int8, Outcome, as_index, pile_mask
 from ginrummy_env.core.step import may_lay_off
 
 ME, OPPONENT = 0, 1
@@ -32,7 +32,7 @@ class View:
     to_move: NDArray[np.bool_]  # [N] whether it is his move
     is_dealer: NDArray[np.bool_]  # [N] whether he dealt
     phase: Int8  # [N] Phase of the player to move
-    turn: NDArray[np.int16]  # [N] discards made in this deal, by both
+    turn: NDArray[np.int32]  # [N] discards made in this deal, by both
     hand: Hands  # [N] uint64, his cards
     drawn_card: Int8  # [N] the card he has drawn this turn, or NO_CARD
     taken_card: Int8  # [N] the upcard that the player to move has taken this turn, or NO_CARD
@@ -47,7 +47,7 @@ class View:
     discarded: Hands  # [N, 2] uint64, every card discarded in this deal
     declined: Hands  # [N, 2] uint64, every upcard passed or left for the stock
     history: NDArray[np.uint8]  # [N, H] the actions of this deal in order, then NO_ACTION
-    step_count: NDArray[np.int16]  # [N]
+    step_count: NDArray[np.int32]  # [N]
     scores: Points  # [N, 2] int16, points of the game so far
     deals_won: NDArray[np.int16]  # [N, 2]
     deal_number: NDArray[np.int32]  # [N] from 0
@@ -66,7 +66,7 @@ class View:
     @property
     def discards(self) -> Hands:
         """The discard pile as a mask of cards, [N] uint64."""
-        return pile_mask(self.discard_pile)
+        return pile_mask(self.first_upcard, self.discarded, self.known)
 
     @property
     def unseen(self) -> Hands:
@@ -83,7 +83,7 @@ class View:
 
     def select(self, rows: ArrayLike) -> Self:
         """Return the view of the given rows ([K] row numbers or [N] bool), in their order."""
-        index = np.asarray(rows)
+        index = as_index(rows)
         return type(self)(
             self.rules, *(np.asarray(getattr(self, name)[index]) for name in ARRAY_NAMES)
         )
@@ -157,7 +157,10 @@ def make_view(state: BatchState, rules: Rules, players: ArrayLike | None = None)
     if players is None:
         player = state.player.copy()
     else:
-        player = np.broadcast_to(np.asarray(players, dtype=np.int8), (count,)).copy()
+        given = np.asarray(players)
+        if given.shape not in ((), (count,)) or not np.isin(given, (0, 1)).all():
+            raise ValueError(f"players={players}: 0 or 1, or {count} of them, are needed")
+        player = np.full(count, given, dtype=np.int8)
     swap = player[:, None] != 0
     to_move = (player == state.player) & ~state.over
     shown = (state.outcome != Outcome.NONE) & (state.outcome != Outcome.VOID)
