@@ -27,7 +27,7 @@ _RANK_WORDS = (
     "ace", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "jack",
     "queen", "king",
 )  # fmt: skip
-_FONT = "font-family:system-ui,'Segoe UI','Helvetica Neue',Arial,sans-serif;font-weight:600"
+_FONT = "font-family:Arial,'Liberation Sans',Helvetica,system-ui,sans-serif;font-weight:600"
 _PLAIN = "\ufe0e"
 """After a suit sign: as a letter, not as a coloured picture."""
 

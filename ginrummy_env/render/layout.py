@@ -108,31 +108,31 @@ def lay_out(position: Position) -> list[Item]:
 
 
 def _header(position: Position) -> list[Item]:
-    where = f"{position.rules} to {position.target}"
     limit = position.limit_words.capitalize()
     return [
         Box(0, 0, WIDTH, 46, PANEL),
         Text(_LEFT, 30, f"Deal {position.deal}, turn {position.turn}", 20),
         Box(WIDTH / 2 - 115, 8, 230, 30, GOLD, radius=15),
         Text(WIDTH / 2, 29, limit, 17, BLACK, "middle"),
-        Text(
-            _RIGHT, 29, where if len(where) < 36 else f"to {position.target}", 17, FAINT_INK, "end"
-        ),
+        Text(_RIGHT, 29, f"{position.rules} to {position.target}", 17, FAINT_INK, "end"),
     ]
 
 
 def _side(position: Position, side: Side, y: float) -> list[Item]:
     """Return a player's plate and cards."""
+    bright = side.to_move or side.won_deal
+    color = GOLD if bright else INK
     won = f"{side.deals_won} deal{'s' * (side.deals_won != 1)} won"
     items: list[Item] = [
-        Box(_LEFT, y, 156, CARD_HEIGHT, PLATE, radius=10, stroke=GOLD if side.to_move else PLATE),
-        Text(_LEFT + 14, y + 28, side.name, 19, GOLD if side.to_move else INK),
+        Box(_LEFT, y, 156, CARD_HEIGHT, PLATE, radius=10, stroke=GOLD if bright else PLATE),
+        Text(_LEFT + 14, y + 28, side.name, 19 if len(side.name) < 11 else 14, color),
         Text(_LEFT + 14, y + 64, f"{side.score}", 30),
-        Text(_LEFT + 142, y + 64, "dealer" if side.is_dealer else "", 14, FAINT_INK, "end"),
         Text(_LEFT + 14, y + 92, won, 14, FAINT_INK),
     ]
     if side.final_score is not None:
-        items.append(Text(_LEFT + 142, y + 92, f"final {side.final_score}", 14, GOLD, "end"))
+        items.append(Text(_LEFT + 142, y + 64, f"final {side.final_score}", 13, color, "end"))
+    elif side.is_dealer:
+        items.append(Text(_LEFT + 142, y + 64, "dealer", 14, FAINT_INK, "end"))
     items += _hand(position, side, y)
     if side is position.me and side.known and not position.over:
         known = f"known to {position.opponent.name}"
@@ -148,20 +148,18 @@ def _hand(position: Position, side: Side, y: float) -> list[Item]:
     groups = list(side.groups)
     if side.unseen:
         groups.insert(0, Group("unseen", (NO_CARD,) * side.unseen))
-    room = _RIGHT - _CARDS - len(groups) * CARD_WIDTH - (len(groups) - 1) * _GAP
-    overlaps = sum(len(group.cards) - 1 for group in groups)
-    step = min(44.0, room / max(1, overlaps))
+    step = 44.0
+    while sum(_width(group, step) + _GAP for group in groups) - _GAP > _RIGHT - _CARDS:
+        step -= 1
     items: list[Item] = []
     x: float = _CARDS
     for group in groups:
-        label = f"{len(group.cards)} unseen" if group.kind == "unseen" else group.label
-        close = min(step, 28.0) if group.kind == "unseen" else step
         last = len(group.cards) - 1
         for place, card in enumerate(group.cards):
             drawn = card == position.drawn != NO_CARD
             items.append(
                 Card(
-                    x + place * close,
+                    x + place * _step(group, step),
                     y - 10 * drawn,
                     card,
                     bright=drawn,
@@ -170,10 +168,29 @@ def _hand(position: Position, side: Side, y: float) -> list[Item]:
                     words=_words(group, drawn),
                 )
             )
-        width = last * close + CARD_WIDTH
-        items.append(Text(x, y + CARD_HEIGHT + 19, label, 14, FAINT_INK))
-        x += max(width, 8.0 * len(label)) + _GAP
+        items.append(Text(x, y + CARD_HEIGHT + 19, _label(group), 14, FAINT_INK))
+        x += _width(group, step) + _GAP
     return items
+
+
+def _step(group: Group, step: float) -> float:
+    return min(step, 28.0) if group.kind == "unseen" else step
+
+
+def _width(group: Group, step: float) -> float:
+    """Return the width of a group and of its label (about, as fonts differ)."""
+    cards = (len(group.cards) - 1) * _step(group, step) + CARD_WIDTH
+    return max(cards, 7.5 * len(_label(group)))
+
+
+def _label(group: Group) -> str:
+    if group.kind == "unseen":
+        return f"{len(group.cards)} unseen"
+    if not group.onto:
+        return group.label
+    first, last = group.onto[0], group.onto[-1]
+    low, high = RANK_NAMES[first % NUM_RANKS], card_sign(last)
+    return f"laid on {low}s" if first % NUM_RANKS == last % NUM_RANKS else f"laid on {low}–{high}"
 
 
 def _words(group: Group, drawn: bool) -> str:
@@ -205,14 +222,16 @@ def _table(position: Position, y: float) -> list[Item]:
 
 def _footer(position: Position) -> list[Item]:
     if position.over:
-        lines = [position.result(card_sign), position.sum_words(), position.game_result()]
+        result, points = position.result(card_sign), position.sum_words()
+        first, second = position.game_result(), f"{result}  {points}"
+        if not first:
+            first, second = result, points
     else:
-        lines = [position.to_do(card_sign), position.last_turn(card_sign)]
-    first, second = lines[0], "   ".join(line for line in lines[1:] if line)
+        first, second = position.to_do(card_sign), position.last_turn(card_sign)
     return [
         Box(0, HEIGHT - 70, WIDTH, 70, PANEL),
         Text(_LEFT, HEIGHT - 41, first, 20, GOLD),
-        Text(_LEFT, HEIGHT - 15, second, 16, FAINT_INK),
+        Text(_LEFT, HEIGHT - 15, second, 15, FAINT_INK),
     ]
 
 

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Sequence
+from os import PathLike
 from types import ModuleType
 from typing import Any
 
@@ -79,6 +80,19 @@ class PixelRenderer:
         buffer = self._pygame.image.tobytes(surface, "RGB")
         width, height = self.size
         return np.frombuffer(buffer, dtype=np.uint8).reshape(height, width, 3).copy()
+
+    def save(
+        self,
+        path: str | PathLike[str],
+        view: View,
+        row: int = 0,
+        *,
+        opponent: View | None = None,
+        names: Sequence[str] = NAMES,
+    ) -> None:
+        """Write a position to an image file; its suffix says which kind (.png, .jpg, .bmp)."""
+        surface = self._paint(view, row, opponent, names)
+        self._pygame.image.save(surface, os.fspath(path))
 
     def show(
         self,

@@ -20,7 +20,6 @@ from ginrummy_env.core.cards import (
     RANK,
     SUIT,
     cards_of,
-    format_card,
     hand_of,
 )
 from ginrummy_env.core.deadwood import deadwood_after_discard
@@ -39,6 +38,8 @@ CardName = Callable[[int], str]
 
 NAMES = ("You", "Opponent")
 """What the viewer and his opponent are called if nothing else is said."""
+
+_LONGEST_NAME, _LONGEST_RULES = 16, 24
 
 OUTCOME_WORDS = {
     Outcome.GIN: "gin",
@@ -83,6 +84,7 @@ class Side:
     """Bonuses written, once the game is over."""
     is_dealer: bool
     to_move: bool
+    won_deal: bool
     groups: tuple[Group, ...]
     """The cards seen, none twice."""
     unseen: int
@@ -118,13 +120,12 @@ class Position:
     """My legal actions other than discards and knocks."""
     outcome: Outcome
     knocker: str | None
-    winner: str | None
-    """Of the deal."""
     account: tuple[tuple[int, str], ...]
-    """Where the points of the deal come from: numbers to be added, with words."""
+    """Where the points of the deal come from: numbers to be added, and how to write them."""
     doubled: bool
     """Whether the sum of ``account`` counts twice."""
     points: int
+    void_reason: str
 
     @property
     def sides(self) -> tuple[Side, Side]:
@@ -187,25 +188,25 @@ class Position:
         """Return how the deal ended, in a sentence."""
         words = OUTCOME_WORDS[self.outcome]
         if self.outcome == Outcome.VOID:
-            return "Void: nobody scores."
-        if self.winner is None:
+            return f"Void, {self.void_reason}: nobody scores."
+        winner = next((side.name for side in self.sides if side.won_deal), None)
+        if winner is None:
             return f"{self.knocker} laid down, {words}: nobody scores."
         if self.outcome == Outcome.UNDERCUT:
-            return f"{self.knocker} knocked, {self.winner} undercut and won {self.points} points."
+            return f"{self.knocker} knocked, {winner} undercut and won {self.points} points."
         if self.outcome == Outcome.GIN_ANSWERED:
-            return f"{self.knocker} had gin, {self.winner} too and won {self.points} points."
-        verb = "knocked" if self.outcome == Outcome.KNOCK else f"had {words}"
-        return f"{self.winner} {verb} and won {self.points} points."
+            return f"{self.knocker} had gin, {winner} too and won {self.points} points."
+        verb = "knocked" if self.outcome in (Outcome.KNOCK, Outcome.EQUAL) else f"had {words}"
+        return f"{winner} {verb} and won {self.points} points."
 
     def sum_words(self) -> str:
         """Return how the points of the deal add up; empty if nobody scored."""
-        if not self.account or not self.points:
+        if not self.points:
             return ""
-        terms = " ".join(
-            f"{'−' if number < 0 else '+' if place else ''} {abs(number)} {words}".strip()
-            for place, (number, words) in enumerate(self.account)
-        )
-        return f"{'2 × ' if self.doubled else ''}{terms} = {self.points}"
+        terms = "".join(
+            f" {'−' if number < 0 else '+'} {words}" for number, words in self.account
+        ).removeprefix(" + ")
+        return f"{f'2 × ({terms})' if self.doubled else terms} = {self.points}"
 
     def game_result(self) -> str:
         """Return who won the game, in a sentence; empty if it is not over."""
@@ -220,7 +221,7 @@ class Position:
 
 def _deed(action: int, seen: int, mine: bool, drawn: int, card: CardName) -> str:
     if action == DRAW_STOCK:
-        return f"drew {card(drawn)}" if mine and drawn != NO_CARD else "drew from the stock"
+        return f"drew {card(drawn)}" if mine and drawn != NO_CARD else "drew"
     if action == TAKE_UPCARD:
         return f"took {card(seen)}"
     if action == PASS:
@@ -260,6 +261,7 @@ def read_position(
     phase = Phase(int(one.phase[0]))
     over = phase >= Phase.DEAL_OVER
     laid = None if one.knocker[0] == NOBODY else one.laid_down()
+    names = [_short(name) for name in names]
     groups: list[tuple[Group, ...]] = []
     for player, hand in ((ME, mine), (OPPONENT, his)):
         if laid is not None and one.opponent_hand[0]:
@@ -280,18 +282,20 @@ def read_position(
             final_score=finals[player] if phase == Phase.GAME_OVER else None,
             is_dealer=bool(one.is_dealer[0]) == (player == ME),
             to_move=not over and to_move == (player == ME),
+            won_deal=bool(one.winner[0] == player),
             groups=groups[player],
             unseen=0 if player == ME or his else count - seen,
             known=tuple(cards_of(one.known[0, player])),
         )
         for player in (ME, OPPONENT)
     ]
-    legal = np.flatnonzero(one.action_masks()[0]).tolist()
+    legal = np.flatnonzero(one.action_masks()[0]).tolist() if to_move else []
     account = _account(one)
+    rules = rules_name(one.rules)
     return Position(
         me=sides[ME],
         opponent=sides[OPPONENT],
-        rules=rules_name(one.rules),
+        rules=rules if len(rules) <= _LONGEST_RULES else "own rules",
         target=one.rules.target,
         deal=int(one.deal_number[0]) + 1,
         turn=int(one.turn[0]) + (not over),
@@ -305,11 +309,16 @@ def read_position(
         may=frozenset(action for action in legal if action >= DRAW_STOCK),
         outcome=Outcome(int(one.outcome[0])),
         knocker=None if one.knocker[0] == NOBODY else names[one.knocker[0]],
-        winner=None if one.winner[0] == NOBODY else names[one.winner[0]],
         account=account,
         doubled=bool(account) and bool(doubled(one.first_upcard, one.rules)[0]),
         points=int(one.points[0]),
+        void_reason=_void_reason(one),
     )
+
+
+def _short(name: str) -> str:
+    name = " ".join(name.split())
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 1] + "~"
 
 
 def _open_hand(view: View, opponent: View, row: int) -> int:
@@ -416,21 +425,23 @@ def _account(one: View) -> tuple[tuple[int, str], ...]:
     """Return the terms of the deal's points. Source: RULES, Scoring a deal."""
     rules, outcome = one.rules, one.outcome[0]
     knocker, defender = int(one.knocker_deadwood[0]), int(one.defender_deadwood[0])
+    undercut = (rules.undercut_bonus, f"{rules.undercut_bonus} for the undercut")
     if outcome == Outcome.GIN:
-        return (rules.gin_bonus, "for gin"), (defender, "deadwood")
+        return (rules.gin_bonus, f"{rules.gin_bonus} for gin"), (defender, f"deadwood {defender}")
     if outcome == Outcome.BIG_GIN:
-        return (rules.big_gin_bonus, "for big gin"), (defender, "deadwood")
+        bonus = rules.big_gin_bonus
+        return (bonus, f"{bonus} for big gin"), (defender, f"deadwood {defender}")
     if outcome == Outcome.KNOCK:
-        return (defender, "deadwood"), (-knocker, "the knocker's")
+        return (defender, f"deadwood {defender}"), (-knocker, f"{knocker}")
     if outcome == Outcome.UNDERCUT:
-        bonus = (rules.undercut_bonus, "for the undercut")
-        return bonus, (knocker, "the knocker's"), (-defender, "deadwood")
+        return undercut, (knocker, f"deadwood {knocker}"), (-defender, f"{defender}")
     if outcome == Outcome.GIN_ANSWERED and one.points[0]:
-        return ((rules.undercut_bonus, "for the undercut"),)
+        return (undercut,)
     return ()
 
 
-def accessible_name(position: Position) -> str:
-    """Return the position in a line of plain words, for those who do not see the picture."""
-    hand = " ".join(format_card(c) for group in position.me.groups for c in group.cards)
-    return f"Gin rummy, deal {position.deal}, turn {position.turn}; {position.me.name} holds {hand}"
+def _void_reason(one: View) -> str:
+    bound = one.rules.turn_bound
+    if bound is not None and one.turn[0] >= bound:
+        return f"turn {bound} was the last"
+    return f"the stock is down to {one.stock_count[0]}"

@@ -1,6 +1,7 @@
 """A position as text: a page for a person, a line for a log."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ginrummy_env.core.cards import NO_CARD, RANK_LETTERS, SUIT_LETTERS, format_card
 from ginrummy_env.core.view import View
@@ -80,16 +81,28 @@ def sign_name(card: int) -> str:
 
 _ASCII = str.maketrans(
     dict(zip(SUIT_SIGNS, SUIT_LETTERS, strict=True))
-    | {"─": "-", "│": "|", "░": "#", "…": "...", "−": "-", "×": "x", "·": "-"}
+    | {"─": "-", "│": "|", "░": "#", "…": "..", "−": "-", "×": "x", "·": "-"}
 )
 
 
 def _to_ascii(text: str) -> str:
-    return text.translate(_ASCII)
+    return text.translate(_ASCII).encode("ascii", "replace").decode()
+
+
+def _layoffs_together(groups: Sequence[Group]) -> list[Group]:
+    """Return the groups with all lay-offs in one: they would be too wide side by side."""
+    together: list[Group] = []
+    for group in groups:
+        if group.onto and together and together[-1].onto:
+            before = together.pop()
+            together.append(replace(before, cards=before.cards + group.cards))
+        else:
+            together.append(group)
+    return together
 
 
 class _Page:
-    """Writes one position. Lines are lists of (text, style) until they are joined."""
+    """Writes one position."""
 
     def __init__(self, position: Position, color: bool) -> None:
         self.position = position
@@ -143,7 +156,7 @@ class _Page:
         if side.unseen:
             backs = " ".join(["░░"] * side.unseen)
             cells.append((self.style(backs, _FAINT), len(backs), f"{side.unseen} unseen"))
-        for group in side.groups:
+        for group in _layoffs_together(side.groups):
             cards = " ".join(map(self.card, group.cards))
             cells.append((cards, 3 * len(group.cards) - 1, group.label))
         above, below = f"  {side.name}".ljust(self.indent), " " * self.indent
