@@ -4,16 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agents.choose import Cards, Uniforms, dearest, least_discards, lowest
 from agents.common import (
     ANY_DEADWOOD,
-    Cards,
     Flags,
-    Left,
     RuleAgent,
-    Uniforms,
     lowers_deadwood,
     parameter,
-    pick_dearest,
+    staying,
 )
 from ginrummy_env.core.cards import Points, Rows
 from ginrummy_env.core.view import View
@@ -25,7 +23,7 @@ class Gold(RuleAgent):
 
     - Draw: the upcard iff some legal discard afterwards leaves less deadwood than there is now.
     - Discard: least deadwood; then the dearest card; then the lowest number.
-    - Knock: at the first chance.
+    - Knock: at the first chance with ``knock`` or less.
 
     Source: "gold" of arXiv 2607.06854 (2026).
     """
@@ -38,9 +36,10 @@ class Gold(RuleAgent):
         """Take what lowers deadwood."""
         return lowers_deadwood(view, rows)
 
-    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Cards:
+    def discards(self, view: View, rows: Rows, uniforms: Uniforms) -> Cards:
         """Discard to least deadwood, the dearest card first."""
-        return pick_dearest(after == after.min(axis=1, keepdims=True))
+        _, cards = least_discards(view.hand[rows], staying(view, rows))
+        return lowest(dearest(cards))
 
     def limits(self, view: View, rows: Rows) -> Points:
         """Knock with ``knock`` or less."""

@@ -5,19 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.common import (
-    ANY_DEADWOOD,
-    Cards,
-    Flags,
-    Left,
-    RuleAgent,
-    Uniforms,
-    makes_meld,
-    parameter,
-    pick_one,
-)
+from agents.choose import Cards, Uniforms, cards_listed, least_valued, pick_one
+from agents.common import ANY_DEADWOOD, Flags, RuleAgent, makes_meld, parameter, staying
 from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS, Hands, Points, Rows, card_planes
-from ginrummy_env.core.deadwood import NOT_HELD
+from ginrummy_env.core.deadwood import deadwood_after_discard
 from ginrummy_env.core.view import View
 
 
@@ -43,12 +34,14 @@ class Hein(RuleAgent):
         """Take what is in some meld."""
         return makes_meld(view.hand[rows], view.upcard[rows])
 
-    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Cards:
+    def discards(self, view: View, rows: Rows, uniforms: Uniforms) -> Cards:
         """Discard the card that costs least deadwood and ways."""
-        ways = ways_to_meld(view.hand[rows], view.discards[rows])
-        value = self.alpha * ways + (1 - self.alpha) * after
-        value[after == NOT_HELD] = np.inf
-        return pick_one(value == value.min(axis=1, keepdims=True), uniforms)
+        hands = view.hand[rows]
+        ways = ways_to_meld(hands, view.discards[rows])
+        places, cards = cards_listed(hands & ~staying(view, rows))
+        left = deadwood_after_discard(hands)[places, cards]
+        values = self.alpha * ways[places, cards] + (1 - self.alpha) * left
+        return pick_one(least_valued(places, cards, values), uniforms)
 
     def limits(self, view: View, rows: Rows) -> Points:
         """Knock with ``knock`` or less."""

@@ -4,19 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.common import (
+from agents.choose import (
     Cards,
-    Flags,
-    Left,
-    RuleAgent,
     Uniforms,
-    lowers_deadwood,
-    parameter,
-    pick_dearest,
+    cards_listed,
+    dearest,
+    least_discards,
+    least_valued,
+    lowest,
 )
-from agents.outs import ADJOINING, cards_listed
+from agents.common import Flags, RuleAgent, lowers_deadwood, parameter, staying
+from agents.outs import ADJOINING
 from ginrummy_env.core.cards import Points, Rows
-from ginrummy_env.core.deadwood import pack_planes
 from ginrummy_env.core.view import ME, OPPONENT, View
 
 
@@ -42,13 +41,12 @@ class Heuristic(RuleAgent):
         """Take what lowers deadwood."""
         return lowers_deadwood(view, rows)
 
-    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Cards:
+    def discards(self, view: View, rows: Rows, uniforms: Uniforms) -> Cards:
         """Discard to least deadwood, the least dangerous card first."""
-        best = after == after.min(axis=1, keepdims=True)
-        places, cards = cards_listed(pack_planes(best))
-        danger = np.full(best.shape, np.inf)
-        danger[places, cards] = self.danger * danger_of(view, rows[places], cards)
-        return pick_dearest(danger == danger.min(axis=1, keepdims=True))
+        _, best = least_discards(view.hand[rows], staying(view, rows))
+        places, cards = cards_listed(best)
+        danger = self.danger * danger_of(view, rows[places], cards)
+        return lowest(dearest(least_valued(places, cards, danger)))
 
     def limits(self, view: View, rows: Rows) -> Points:
         """Knock with less when behind, with more when ahead."""

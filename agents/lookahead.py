@@ -5,22 +5,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.common import (
-    ANY_DEADWOOD,
+from agents.choose import (
+    DEAREST,
+    WORTH,
     Cards,
-    Flags,
     Left,
-    RuleAgent,
     Uniforms,
-    after_taking,
-    parameter,
+    cards_listed,
+    least_discards,
+    least_valued,
     pick_one,
+    ranks,
 )
-from agents.outs import cards_listed, least_after_each_draw, loose_cards
-from ginrummy_env.core.cards import CARD_BIT, POINTS, Hands, Points, Rows, card_planes
-from ginrummy_env.core.deadwood import NOT_HELD, deadwood, pack_planes
+from agents.common import ANY_DEADWOOD, Flags, RuleAgent, lowers_deadwood, parameter, staying
+from agents.outs import least_after_each_draw, loose_cards
+from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
+from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.melds import EVERY_SUIT
-from ginrummy_env.core.state import Int8
 from ginrummy_env.core.view import OPPONENT, View
 
 CHUNK = 4096
@@ -59,35 +60,38 @@ class Lookahead(RuleAgent):
 
     def takes(self, view: View, rows: Rows) -> Flags:
         """Take what is melded at once and lowers deadwood."""
-        hands, upcards = view.hand[rows], CARD_BIT[view.upcard[rows]]
-        falls = after_taking(view, rows).min(axis=1) < deadwood(hands)
-        return falls & ((loose_cards(hands | upcards) & upcards) == 0)
+        upcards = CARD_BIT[view.upcard[rows]]
+        melded = (loose_cards(view.hand[rows] | upcards) & upcards) == 0
+        return melded & lowers_deadwood(view, rows)
 
-    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Cards:
+    def discards(self, view: View, rows: Rows, uniforms: Uniforms) -> Cards:
         """Discard the candidate of least value."""
-        flags = candidates(view.hand[rows], view.taken_card[rows], after)
-        several = np.flatnonzero(flags.sum(axis=1) > 1)
+        hands = view.hand[rows]
+        chosen = candidates(hands, CARD_BIT[view.taken_card[rows]], staying(view, rows))
+        several = np.flatnonzero(np.bitwise_count(chosen) > 1)
         if several.size:
-            values = self.values(view, rows[several], after[several], flags[several])
-            flags[several] = values == values.min(axis=1, keepdims=True)
-        return pick_one(flags, uniforms)
+            places, cards = cards_listed(chosen[several])
+            values = self.values(view, rows[several][places], cards)
+            chosen[several] = least_valued(places, cards, values)
+        return pick_one(chosen, uniforms)
 
-    def values(self, view: View, rows: Rows, after: Left, flags: Flags) -> NDArray[np.float64]:
-        """Return the value of throwing each candidate, [K, 52], least is best; inf for others."""
-        values = np.full(flags.shape, np.inf)
-        places, cards = cards_listed(pack_planes(flags))
-        hands, unseen = view.hand[rows], view.unseen[rows]
-        now = after[places, cards]
-        weights = self.weight * self.decay ** (own_turns(view, rows) - 1.0)
-        ahead = np.empty(len(places))
-        for start in range(0, len(places), CHUNK):
+    def values(self, view: View, rows: Rows, cards: Cards) -> NDArray[np.float64]:
+        """Return the value of throwing each card, [P]; least is best.
+
+        Args:
+            view: N rows.
+            rows: [P] row numbers.
+            cards: [P] the card in question.
+        """
+        hands, unseen = view.hand[rows] & ~CARD_BIT[cards], view.unseen[rows]
+        left = deadwood(hands)
+        ahead = np.empty(len(rows))
+        for start in range(0, len(rows), CHUNK):
             part = slice(start, start + CHUNK)
-            ahead[part] = self.outlook(
-                hands[places[part]] & ~CARD_BIT[cards[part]], now[part], unseen[places[part]]
-            )
-        fit = fit_for_opponent(cards, view.known[rows, OPPONENT][places], unseen[places])
-        values[places, cards] = now + weights[places] * ahead + self.danger * fit
-        return values
+            ahead[part] = self.outlook(hands[part], left[part].astype(np.uint8), unseen[part])
+        weight = self.weight * self.decay ** (own_turns(view, rows) - 1.0)
+        fit = fit_for_opponent(cards, view.known[rows, OPPONENT], unseen)
+        return left + weight * ahead + self.danger * fit
 
     def outlook(self, hands: Hands, left: Left, unseen: Hands) -> NDArray[np.float64]:
         """Return the mean of the ``outs`` lowest values that the next draw could leave, [P]."""
@@ -109,28 +113,41 @@ def own_turns(view: View, rows: Rows) -> Points:
 
     Discards alternate between the players, so half of those made are his.
     """
-    return view.turn[rows] // 2 + 1
+    return (view.turn[rows] // 2 + 1).astype(np.int16)
 
 
-def candidates(hands: Hands, taken_card: Int8, after: Left) -> Flags:
-    """Return the discards worth a thought (see `Lookahead`), [K, 52] bool, at least one a row.
+def candidates(hands: Hands, taken: Hands, stays: Hands) -> Hands:
+    """Return the discards worth a thought (see `Lookahead`).
 
     Args:
         hands: [K] uint64, eleven cards.
-        taken_card: [K] the upcard taken this turn, or NO_CARD.
-        after: [K, 52] uint8, least deadwood after each discard; NOT_HELD where it is not legal.
+        taken: [K] uint64, the upcard taken this turn, or 0.
+        stays: [K] uint64, the card that may not go, or 0.
+
+    Returns:
+        [K] uint64, at least one card a row.
     """
-    legal = after != NOT_HELD
-    flags = card_planes(loose_cards(hands) & ~CARD_BIT[taken_card]) & legal
-    points = np.where(flags, POINTS, -1)
-    flags &= POINTS >= points.max(axis=1, keepdims=True) - 5
-    none = ~flags.any(axis=1)
-    flags[none] = legal[none]
-    gin = after == 0
-    some = gin.any(axis=1)
-    flags[some] = gin[some]
-    left = np.where(flags, after, NOT_HELD)
-    return flags & (after <= left.min(axis=1, keepdims=True) + 5.0)
+    legal = hands & ~stays
+    loose = loose_cards(hands) & ~taken
+    # As ranks go by points, those within 5 points of the dearest are those above some rank.
+    loose &= _NOT_BELOW[np.maximum(DEAREST.take(ranks(loose)), 5) - 5]
+    chosen = np.where(loose, loose, legal)
+    least, best = least_discards(hands, stays)
+    chosen = np.where(least == 0, best, chosen)
+    several = np.flatnonzero(np.bitwise_count(chosen) > 1)
+    if several.size:
+        rows, cards = cards_listed(chosen[several])
+        left = deadwood(hands[several][rows] & ~CARD_BIT[cards])
+        starts = np.flatnonzero(np.diff(rows, prepend=-1))
+        close = left <= np.minimum.reduceat(left, starts)[rows] + 5
+        chosen[several] = np.bitwise_or.reduceat(
+            np.where(close, CARD_BIT[cards], np.uint64(0)), starts
+        )
+    return chosen
+
+
+_NOT_BELOW = np.bitwise_or.accumulate(WORTH[::-1])[::-1]
+"""[11] uint64, the cards of so many points or more."""
 
 
 # Beyond a suit's ends nothing can come. The empty bits above a king, which lie below the ace of the
@@ -140,7 +157,7 @@ _NOTHING = np.uint64(0), np.uint64(0)
 _1, _2 = np.uint64(1), np.uint64(2)
 
 
-def fit_for_opponent(cards: NDArray[np.intp], his: Hands, unseen: Hands) -> NDArray[np.int16]:
+def fit_for_opponent(cards: Cards, his: Hands, unseen: Hands) -> NDArray[np.int16]:
     """Return how well each card fits what the opponent may hold: D of `Lookahead`.
 
     A card is *gone* if it is neither unseen nor known to be his; so are the places beyond a suit's

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.choose import DEAREST, cards_listed, ranks
 from ginrummy_env.core.cards import CARD_BIT, FULL_DECK, NUM_CARDS, POINTS, Hands, Rows, card_planes
 from ginrummy_env.core.deadwood import least_after_discard, points_left, set_choices
 from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_threes
@@ -64,32 +65,49 @@ def loose_cards(hands: Hands) -> Hands:
         [N] uint64.
 
     >>> from ginrummy_env.core.cards import format_hand, parse_hand
-    >>> hand = np.array([parse_hand("4s 5s 6s 6h 6d 9c Kc")])  # a run of spades, or three sixes
+    >>> hand = np.array([parse_hand("5s 6s 7s 6h 6d 9c")])  # a run of spades, or three sixes
     >>> format_hand(loose_cards(hand)[0])
-    '6h 6d 9c Kc'
-    >>> hand = np.array([parse_hand("5s 6s 7s 7h 7d 8c")])  # 14 stay loose, or 11
-    >>> format_hand(loose_cards(hand)[0])
-    '5s 6s 8c'
+    '5s 7s 6h 6d 9c'
     """
     loose = hands & ~cards_in_runs(hands)
-    rows = np.flatnonzero(ranks_in_threes(hands))
+    rows, best, rest = _best_choices(hands)
     if rows.size:
-        choices = set_choices(hands, rows)
-        rest = hands[choices.rows] & ~choices.sets
-        left = points_left(rest)
-        least = np.minimum.reduceat(left, choices.starts)
-        counts = np.diff(np.append(choices.starts, len(left)))
-        best = left == np.repeat(least, counts)
+        starts = np.flatnonzero(np.diff(rows, prepend=-1))
         unmelded = np.where(best, rest & ~cards_in_runs(rest), np.uint64(0))
-        loose[rows] = np.bitwise_or.reduceat(unmelded, choices.starts)
+        loose[rows[starts]] = np.bitwise_or.reduceat(unmelded, starts)
     return loose
 
 
-def cards_listed(hands: Hands) -> tuple[Rows, NDArray[np.intp]]:
-    """Return all cards of the hands as a work list: (rows [P] ascending, cards [P] ascending)."""
-    places = np.flatnonzero(card_planes(hands))
-    rows = places // NUM_CARDS
-    return rows, places - rows * NUM_CARDS
+def deadwood_cards(hands: Hands) -> Hands:
+    """Return the cards that are unmelded in one arrangement of least deadwood.
+
+    Args:
+        hands: [N] uint64, eleven cards at most.
+
+    Returns:
+        [N] uint64. Of several such arrangements, the one with the fewest sets counts.
+    """
+    loose = hands & ~cards_in_runs(hands)
+    rows, best, rest = _best_choices(hands)
+    rows, rest = rows[best][::-1], rest[best][::-1]
+    loose[rows] = rest & ~cards_in_runs(rest)  # of a row that stands there twice the last one stays
+    return loose
+
+
+def _best_choices(hands: Hands) -> tuple[Rows, NDArray[np.bool_], Hands]:
+    """Return every choice of sets: its row, whether it leaves least, and the cards not in sets.
+
+    Hands without three cards of a rank are left out.
+    """
+    rows = np.flatnonzero(ranks_in_threes(hands))
+    if not rows.size:
+        return rows, np.zeros(0, dtype=np.bool_), np.zeros(0, dtype=np.uint64)
+    choices = set_choices(hands, rows)
+    rest = hands[choices.rows] & ~choices.sets
+    left = points_left(rest)
+    counts = np.diff(choices.starts, append=len(left))
+    best = left == np.repeat(np.minimum.reduceat(left, choices.starts), counts)
+    return choices.rows, best, rest
 
 
 def least_after_each_draw(
@@ -108,7 +126,7 @@ def least_after_each_draw(
     Returns:
         [P, 52] uint8; 255 for a card that cannot come.
     """
-    nine = least_after_discard(hands).astype(np.uint8)  # the best nine of the ten cards
+    nine = least_of_nine(hands)
     after = np.minimum(left[:, None], nine[:, None] + _POINTS)
     after[~card_planes(unseen)] = 255
     rows, cards = cards_listed(melding_cards(hands) & unseen)
@@ -117,3 +135,23 @@ def least_after_each_draw(
 
 
 _POINTS = POINTS.astype(np.uint8)
+
+
+def least_of_nine(hands: Hands) -> NDArray[np.uint8]:
+    """Return the least deadwood of the best nine of ten cards, [P] uint8.
+
+    The dearest card goes that the best choice of sets leaves loose; where all ten are melded, one
+    that a meld of four or more can spare. Compare `deadwood.least_after_discard`.
+    """
+    least = _without_dearest(hands)
+    rows = np.flatnonzero(ranks_in_threes(hands))
+    if rows.size:
+        choices = set_choices(hands, rows)
+        left = _without_dearest(hands[choices.rows] & ~choices.sets)
+        least[rows] = np.minimum.reduceat(left, choices.starts)
+    return least
+
+
+def _without_dearest(hands: Hands) -> NDArray[np.uint8]:
+    """Return the points of the cards in no run, less those of the dearest of them."""
+    return points_left(hands) - DEAREST.take(ranks(hands & ~cards_in_runs(hands)))

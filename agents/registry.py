@@ -12,6 +12,7 @@ from agents.gold import Gold
 from agents.hein import Hein
 from agents.heuristic import Heuristic
 from agents.lookahead import Lookahead
+from agents.myopic import Myopic
 from agents.random_agent import RandomAgent
 from agents.simple import Simple
 from ginrummy_env.policy import Policy
@@ -87,7 +88,10 @@ LOOKAHEAD = Agent(
     "looks one draw ahead and at what it gives, waits for gin",
     "knock_turns",
 )
+MYOPIC = Agent(
+    "myopic", Myopic, "deadwood less what the next card may meld, knocks at once", "knock"
+)
 
 AGENTS: dict[str, Agent] = {
-    agent.name: agent for agent in (RANDOM, GOLD, SIMPLE, HEURISTIC, HEIN, LOOKAHEAD)
+    agent.name: agent for agent in (RANDOM, GOLD, SIMPLE, HEURISTIC, HEIN, MYOPIC, LOOKAHEAD)
 }

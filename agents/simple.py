@@ -4,20 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.common import (
-    ANY_DEADWOOD,
+from agents.choose import (
     Cards,
-    Flags,
-    Left,
-    RuleAgent,
     Uniforms,
-    makes_meld,
-    parameter,
+    cards_listed,
+    least_discards,
+    least_valued,
     pick_one,
 )
+from agents.common import ANY_DEADWOOD, Flags, RuleAgent, makes_meld, parameter, staying
 from ginrummy_env.core.actions import KNOCK, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
-from ginrummy_env.core.deadwood import NOT_HELD
+from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.view import ME, View, players_of
 
 
@@ -42,37 +40,26 @@ class Simple(RuleAgent):
         """Take what is in some meld."""
         return makes_meld(view.hand[rows], view.upcard[rows])
 
-    def discards(self, view: View, rows: Rows, after: Left, uniforms: Uniforms) -> Cards:
+    def discards(self, view: View, rows: Rows, uniforms: Uniforms) -> Cards:
         """Discard one of the cards that leave least deadwood, but repeat no pair."""
-        taken = view.taken_card[rows]
-        back = np.flatnonzero(CARD_BIT[taken] & view.discarded[rows, ME])
+        hands, stays = view.hand[rows], staying(view, rows)
+        _, cards = least_discards(hands, stays)
+        back = np.flatnonzero(CARD_BIT[view.taken_card[rows]] & view.discarded[rows, ME])
         if back.size:
-            after = without_repeats(view, rows, after, back)
-        return pick_one(after == after.min(axis=1, keepdims=True), uniforms)
+            legal = hands[back] & ~stays[back]
+            others = legal & ~repeated_pairs(view.select(rows[back]))
+            cards[back] = least_of(hands[back], np.where(others, others, legal))
+        return pick_one(cards, uniforms)
 
     def limits(self, view: View, rows: Rows) -> Points:
         """Knock with ``knock`` or less."""
         return np.full(len(rows), self.knock, dtype=np.int16)
 
 
-def without_repeats(view: View, rows: Rows, after: Left, back: Rows) -> Left:
-    """Return ``after`` with NOT_HELD for discards that would repeat a pair.
-
-    Where each discard would, none is struck out.
-
-    Args:
-        view: N rows.
-        rows: [K] rows in which eleven cards are held.
-        after: [K, 52] uint8, see `RuleAgent.discards`.
-        back: [B] places of ``rows`` in which the card just taken had been discarded before.
-    """
-    banned = repeated_pairs(view.select(rows[back]))
-    flags = (banned[:, None] & CARD_BIT[:52]) != 0
-    struck = np.where(flags, np.uint8(NOT_HELD), after[back])
-    left_over = (struck != NOT_HELD).any(axis=1)
-    after = after.copy()
-    after[back[left_over]] = struck[left_over]
-    return after
+def least_of(hands: Hands, allowed: Hands) -> Hands:
+    """Return the discards among those allowed that leave least deadwood, [K] uint64."""
+    rows, cards = cards_listed(allowed)
+    return least_valued(rows, cards, deadwood(hands[rows] & ~CARD_BIT[cards]))
 
 
 def repeated_pairs(view: View) -> Hands:
