@@ -20,7 +20,8 @@ from ginrummy_env.render.layout import (
     card_items,
     lay_out,
 )
-from ginrummy_env.render.position import NAMES, Position, read_position
+from ginrummy_env.render.position import NAMES, Position
+from ginrummy_env.render.reading import read_position
 from ginrummy_env.render.text import SUIT_SIGNS, position_text
 
 _RANK_WORDS = (

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ginrummy_env.core.view import View
 from ginrummy_env.render import layout
 from ginrummy_env.render.layout import Box, Card, Item, Suit, Text, card_items, lay_out
-from ginrummy_env.render.position import NAMES, read_position
+from ginrummy_env.render.position import NAMES
+from ginrummy_env.render.reading import read_position
 from ginrummy_env.render.text import SUIT_SIGNS
 
 _FINE = 3
@@ -135,6 +136,10 @@ class PixelRenderer:
             self._pygame.display.quit()
             self._window = None
             self.closed = True
+
+    def __reduce__(self) -> tuple[type, tuple[int]]:
+        """Copy and pickle as a renderer of the same size, without the window."""
+        return type(self), (self.size[0],)
 
     def __enter__(self) -> "PixelRenderer":
         return self

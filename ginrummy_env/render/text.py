@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from ginrummy_env.core.cards import NO_CARD, RANK_LETTERS, SUIT_LETTERS, format_card
 from ginrummy_env.core.view import View
-from ginrummy_env.render.position import NAMES, Group, Position, Side, read_position
+from ginrummy_env.render.position import NAMES, Group, Position, Side
+from ginrummy_env.render.reading import read_position
 
 WIDTH = 80
 SUIT_SIGNS = "♠♥♦♣"
