@@ -16,6 +16,7 @@ from ginrummy_env.core.actions import IllegalActionError
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games, next_deals, restart
+from ginrummy_env.core.record import Recorder
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.step import step
@@ -69,6 +70,7 @@ class Lockstep:
         seed: int = 0,
         batch: int = BATCH,
         max_deals: int = 1000,
+        recorder: Recorder | None = None,
     ) -> None:
         """Start the first games.
 
@@ -79,7 +81,9 @@ class Lockstep:
             seed: of decks and agents.
             batch: games at once.
             max_deals: a game that has had so many deals ends without a winner.
+            recorder: is given every deal that ends, with the number of its game in the match.
         """
+        self._recorder = recorder
         self._policies, self._rules, self._seed = policies, rules, seed
         self._max_deals = max_deals
         self._games = games
@@ -109,6 +113,8 @@ class Lockstep:
         if not rows.size:
             return
         self._tally.note_deals(state, rows, self._places[rows])
+        if self._recorder is not None:
+            self._recorder.add(state, rows, keys=self._games[self._places[rows]].tolist())
         ended = state.phase[rows] == Phase.GAME_OVER
         ended |= state.deal_number[rows] + 1 >= self._max_deals
         next_deals(state, self._rules, rows[~ended])

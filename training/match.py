@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 
 import ginrummy_env
 from ginrummy_env.core.chance import require_seed
+from ginrummy_env.core.record import GameRecord, Recorder
+from ginrummy_env.core.record_data import MAX_NAME
 from ginrummy_env.core.rules import Rules, as_rules, rules_name
 from ginrummy_env.policy import Policy, make_policy
 from training.files import ResultError, read_arrays, write_arrays
-from training.lockstep import BATCH, Clock
+from training.lockstep import BATCH, Clock, Lockstep
 from training.table import GAME, Table, empty_table
 from training.workers import Job, play_jobs
 
@@ -234,6 +236,38 @@ def play_match(
         policies={agent_name(x): x for x in (a, b)},
         progress=progress,
     )[0]
+
+
+def record_games(
+    match: Match, games: int, policies: dict[str, str | Policy] | None = None
+) -> list[GameRecord]:
+    """Play the first games of a match again and return their records, in order.
+
+    Args:
+        match: it.
+        games: how many.
+        policies: what stands behind a name; the registered agent if it is not here.
+    """
+    behind = policies or {}
+    a, b = (make_policy(behind.get(name, name)) for name in match.agents)
+    records: list[GameRecord] = []
+    for seat in range(2):  # of A; a recorder has one name a seat
+        names = match.agents if seat == 0 else match.agents[::-1]
+        recorder = Recorder(match.rules, players=(names[0][:MAX_NAME], names[1][:MAX_NAME]))
+        lockstep = Lockstep(
+            (a, b),
+            np.arange(seat, games, 2),
+            match.rules,
+            seed=match.seed,
+            max_deals=match.max_deals,
+            recorder=recorder,
+        )
+        while lockstep.running:
+            lockstep.step()
+        ended = recorder.take() + recorder.unfinished()
+        records += sorted(ended, key=lambda record: record.game_number or 0)
+    half = (games + 1) // 2
+    return [records[number // 2 + half * (number % 2)] for number in range(games)]
 
 
 def play_matches(

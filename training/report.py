@@ -67,12 +67,12 @@ def plain(number: Number, places: int = 2, sign: bool = False) -> str:
     return text if high is None else f"{text} ± {high - value:.{places}f}"
 
 
-def new_table(title: str, columns: Sequence[str], caption: str | None = None) -> RichTable:
-    """Return an empty table: words to the left in the first column, numbers to the right."""
-    table = RichTable(title=title, caption=caption, title_justify="left", caption_justify="left")
+def titled_table(title: str, columns: Sequence[str]) -> tuple[Text, RichTable]:
+    """Return a title, which may be wider, and an empty table: its first column holds words."""
+    table = RichTable()
     for number, name in enumerate(columns):
-        table.add_column(name, justify="right" if number else "left")
-    return table
+        table.add_column(name, justify="right" if number else "left", no_wrap=not number)
+    return Text(title, style="bold"), table
 
 
 def match_report(summary: Summary) -> RenderableType:
@@ -82,7 +82,7 @@ def match_report(summary: Summary) -> RenderableType:
         f"{a} – {b}, {summary['rules']}: {summary['games']:,} games in pairs with the same cards, "
         f"seed {summary['match']['seed']}"
     )
-    table = new_table(title, ["", a, b])
+    head, table = titled_table(title, ["", a, b])
 
     def line(name: str, values: Sequence[str]) -> None:
         table.add_row(name, *values)
@@ -90,7 +90,7 @@ def match_report(summary: Summary) -> RenderableType:
     def both(key: str) -> list[Number]:
         return [summary[key][side] for side in SIDES]
 
-    line("games won", [Text(percent(x), style="bold").plain for x in both("games_won")])
+    line("games won", [percent(x) for x in both("games_won")])
     line("deals won", [percent(x) for x in both("deals_won")])
     line("points a deal", [plain(x) for x in both("points_a_deal")])
     line("points a game", [plain(x) for x in both("points_a_game")])
@@ -104,7 +104,7 @@ def match_report(summary: Summary) -> RenderableType:
     line("first upcard taken", [percent(x) for x in both("opening_taken")])
     times = [summary["microseconds_a_decision"][side] for side in SIDES]
     line("time a decision", ["–" if x is None else f"{x:,.1f} µs" for x in times])
-    return Group(table, Text("\n".join(_notes(summary))))
+    return Group(head, table, Text("\n".join(_notes(summary))))
 
 
 def _part(count: int, whole: int) -> str:
@@ -141,10 +141,9 @@ def cross_report(tournament: Mapping[str, Any]) -> RenderableType:
     head = (
         f"{tournament['rules']}, {tournament['games']:,} games a pairing, seed {tournament['seed']}"
     )
-    ratings = new_table(
-        f"Ratings under {head}",
+    ratings_head, ratings = titled_table(
+        f"Ratings under {head}; 400 points are odds of ten to one, {tournament['anchor']} is 0",
         ["agent", "rating", "games %", "deals %", "net a deal", "µs a decision"],
-        f"400 points are odds of ten to one; {tournament['anchor']} is 0",
     )
     for i in order:
         agent = tournament["agents"][i]
@@ -159,7 +158,7 @@ def cross_report(tournament: Mapping[str, Any]) -> RenderableType:
             plain(agent["net_points_a_deal"], sign=True),
             "–" if time is None else f"{time:,.1f}",
         )
-    cross = new_table(
+    cross_head, cross = titled_table(
         "Games won, in %, by the agent of the line against that of the column (± 95 %)",
         ["", *(names[i] for i in order)],
     )
@@ -189,4 +188,4 @@ def cross_report(tournament: Mapping[str, Any]) -> RenderableType:
         )
     else:
         note = "Every pairing is what the ratings expect, within its interval."
-    return Group(ratings, cross, Text(note))
+    return Group(ratings_head, ratings, Text(), cross_head, cross, Text(note))
