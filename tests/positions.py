@@ -115,13 +115,21 @@ def meld_lists(numbers) -> list[list[int]]:
 
 
 def stacked_deck(nondealer: str, dealer: str, upcard: str, stock: str = "") -> list[int]:
-    """A deck that deals these cards; the stock goes on with all other cards, ascending."""
+    """A deck that deals these cards.
+
+    The stock goes on with all other cards, ascending; of a dealer who is "" every other one of
+    them is his.
+    """
     first, second = parse_cards(nondealer), parse_cards(dealer)
+    given = [*first, *second, *parse_cards(upcard), *parse_cards(stock)]
+    assert len(set(given)) == len(given), "a card stands twice"
+    rest = [card for card in range(NUM_CARDS) if card not in given]
+    if not second:
+        second = rest[:20:2]
+        rest = [card for card in rest if card not in second]
     assert len(first) == len(second) == 10
-    deck = [card for pair in zip(first, second, strict=True) for card in pair]
-    deck += parse_cards(upcard) + parse_cards(stock)
-    assert len(set(deck)) == len(deck), "a card stands twice"
-    return deck + [card for card in range(NUM_CARDS) if card not in deck]
+    hands = [card for pair in zip(first, second, strict=True) for card in pair]
+    return [*hands, *parse_cards(upcard), *parse_cards(stock), *rest]
 
 
 def play(state: BatchState, rules: Rules, text: str) -> BatchState:
@@ -189,6 +197,35 @@ def oracle_deals(state: BatchState, rules: dict) -> list[oracle.Deal]:
     return [oracle.Deal(*dealt, rules) for dealt in zip(decks, dealers, strict=True)]
 
 
+def rich_decks(rng, count) -> np.ndarray:
+    """Decks that deal the non-dealer ten cards of a few ranks or suits, [count, 52]."""
+    decks = rng.permuted(np.tile(np.arange(NUM_CARDS), (count, 1)), axis=1)
+    for row, deck in enumerate(decks):
+        pool = POOLS[row % len(POOLS)]
+        first = rng.permutation(pool)[:10]
+        rest = deck[~np.isin(deck, first)]
+        deck[0:20:2], deck[1:20:2], deck[20:] = first, rest[:10], rest[10:]
+    return decks
+
+
+def play_beside(state: BatchState, rules: Rules, deals: list[oracle.Deal], rng, **habits) -> None:
+    """Play all deals to their end, and the oracle's beside them: the same choices at every step."""
+    for now in play_deals(state, rules, rng, **habits):
+        masks = action_masks(now, rules)
+        for row, deal in enumerate(deals):
+            while deal.result is None and len(deal.actions) < now.step_count[row]:
+                deal.play(CODES[now.history[row, len(deal.actions)]])
+            assert PHASES[now.phase[row]] == deal.phase, deal.actions
+            assert codes(masks[row]) == deal.legal(), (deal.rules, deal.deck, deal.actions)
+            if deal.result is None:
+                assert now.player[row] == deal.player
+                assert now.knock_limit[row] == deal.knock_limit
+                assert lists_of(now.hands[row]) == [sorted(hand) for hand in deal.hands]
+    ended = zip(results(state, rules), deals, strict=True)
+    for result, deal in ended:
+        assert result == without_ties(deal.result), (deal.rules, deal.deck, deal.actions)
+
+
 def results(state: BatchState, rules: Rules) -> list[dict]:
     """How each deal ended, as the vectors and the oracle write it (but for ``tie_results``)."""
     knocked = np.flatnonzero(state.knocker != NOBODY)
@@ -253,7 +290,7 @@ def hidden_cards(state: BatchState, viewers) -> np.ndarray:
     once somebody has knocked, all that is laid down.
     """
     rows, others = np.arange(len(state)), 1 - np.asarray(viewers)
-    hidden = FULL_DECK & ~state.hands[rows, 1 - others] & ~state.discards
+    hidden = FULL_DECK & ~state.hands[rows, 1 - others] & ~places(state)[:, 3]
     hidden &= ~state.known[rows, others]
     laid_down = state.knocker != NOBODY
     return np.where(laid_down, hidden & ~state.hands[rows, others], hidden)
