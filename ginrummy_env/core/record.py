@@ -32,7 +32,7 @@ from ginrummy_env.core.record_data import (
     GameRecord,
     RecordError,
 )
-from ginrummy_env.core.record_parse import MAX_LINE, parse_games
+from ginrummy_env.core.record_parse import MAX_LINE, GameText, parse_games
 from ginrummy_env.core.record_replay import complete, complete_texts, deal_ends, replay
 from ginrummy_env.core.record_text import write_game
 from ginrummy_env.core.rules import Rules
@@ -77,17 +77,21 @@ def read(text: str) -> GameRecord:
     Raises:
         RecordError: the text is damaged or the rules do not allow it; says the line and why.
     """
-    records = read_all(text)
-    if len(records) != 1:
-        raise RecordError(
-            f"{len(records)} records where one is needed (`read_all` reads any number)"
-        )
-    return records[0]
+    texts = list(_parse(text))
+    if not texts:
+        raise RecordError("the text holds no record", 1)
+    if len(texts) > 1:
+        raise RecordError("a second record: `read_all` reads any number", texts[1].line)
+    return complete_texts(texts)[0]
 
 
 def read_all(text: str) -> list[GameRecord]:
     """Return all records of a text (see `read`)."""
-    return complete_texts(list(parse_games(io.StringIO(text, newline=None))))
+    return complete_texts(list(_parse(text)))
+
+
+def _parse(text: str) -> Iterator[GameText]:
+    return parse_games(io.StringIO(text, newline=None))
 
 
 def save(path: str | os.PathLike[str], records: Iterable[GameRecord]) -> None:

@@ -67,6 +67,7 @@ class Step(NamedTuple):
 class GameText:
     """A game as its text has it: its deals are without ends, which the engine is to find."""
 
+    line: int
     record: GameRecord
     start_line: int
     deals: list[DealText]
@@ -173,6 +174,7 @@ def _parse_game(lines: _Lines) -> GameText:
     header = lines.take(repr(HEADER))
     if header != HEADER:
         raise lines.wrong(f"{clip(header)}: a record begins with {HEADER!r}")
+    line = lines.number
     rules = _parse_rules(lines)
     seed = game_number = players = None
     start_line = lines.number
@@ -207,7 +209,7 @@ def _parse_game(lines: _Lines) -> GameText:
         if not re.fullmatch("[0-9a-f]{8}", word):
             raise lines.wrong(f"check {clip(word)}: eight digits 0..9 a..f are needed")
         check = lines.number, int(word, 16), right
-    return GameText(record, start_line, deals, (ending_number, ending), check)
+    return GameText(line, record, start_line, deals, (ending_number, ending), check)
 
 
 def _parse_rules(lines: _Lines) -> Rules:
