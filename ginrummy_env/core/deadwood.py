@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ginrummy_env.core.cards import (
     CARD_BIT,
+    LANE_BITS,
     LANE_POINTS,
     LANE_RANKS,
     NUM_CARDS,
@@ -202,7 +203,7 @@ def melded_cards(hands: Hands) -> tuple[Hands, Points]:
     return melded, least
 
 
-def _drop_table() -> NDArray[np.uint8]:
+def _drop_table() -> NDArray[np.complex128]:
     """Return by how much the points left of a suit change when one of its cards goes, modulo 256.
 
     140 stands for a card that is not held: with at most 110 points left in eleven cards it gives
@@ -211,7 +212,9 @@ def _drop_table() -> NDArray[np.uint8]:
     patterns = np.arange(NUM_LANE_PATTERNS)[:, None]
     without = patterns & ~(1 << np.arange(NUM_RANKS))[None, :]
     change = LANE_LEFT[without] - LANE_LEFT[patterns]
-    return np.where(LANE_RANKS, change, np.uint8(_ABSENT))
+    table = np.full((NUM_LANE_PATTERNS, LANE_BITS), _ABSENT, dtype=np.uint8)
+    table[:, :NUM_RANKS] = np.where(LANE_RANKS, change, np.uint8(_ABSENT))
+    return table.view(np.complex128)[:, 0]  # 16 bytes as one item
 
 
 _ABSENT = 140
@@ -219,10 +222,12 @@ _DROP = _drop_table()
 
 
 def _left_after(hands: Hands) -> NDArray[np.uint8]:
-    """Return the points in no run after each discard, [N, 52] uint8; from 140 on: not held."""
-    after = _DROP.take(lanes(hands), axis=0).reshape(len(hands), NUM_CARDS)
-    after += points_left(hands)[:, None]
-    return after
+    """Return the points in no run after each discard, [N, 64] uint8; from 140 on: not held.
+
+    In the layout of a hand, four lanes of 16: moving 16 bytes at once is fastest.
+    """
+    changes = _DROP.take(lanes(hands)).view(np.uint8).reshape(len(hands), 4 * LANE_BITS)
+    return changes + points_left(hands)[:, None]
 
 
 def deadwood_after_discard(hands: Hands) -> NDArray[np.uint8]:
@@ -248,13 +253,25 @@ def deadwood_after_discard(hands: Hands) -> NDArray[np.uint8]:
     rows = np.flatnonzero(ranks_in_threes(hands))
     if rows.size:
         choices = set_choices(hands, rows)
-        number = 1  # the choice of no set is in `after` already
-        while (same := np.flatnonzero(choices.numbers == number)).size:
-            rows = choices.rows[same]
-            after[rows] = np.minimum(after[rows], _left_after(hands[rows] & ~choices.sets[same]))
-            number += 1
-    np.copyto(after, np.uint8(NOT_HELD), where=after >= _ABSENT)
-    return after
+        after[rows] = _least_of_choices(_left_after(hands[choices.rows] & ~choices.sets), choices)
+    absent = (after >= _ABSENT).view(np.uint8)
+    after |= np.negative(absent, out=absent)  # 0 or 255, NOT_HELD
+    return after.reshape(-1, NUM_SUITS, LANE_BITS)[:, :, :NUM_RANKS].reshape(-1, NUM_CARDS)
+
+
+def _least_of_choices(left: NDArray[np.uint8], choices: Choices) -> NDArray[np.uint8]:
+    """Return the least of each column over the choices of a hand, [K, C] to [H, C].
+
+    Neighbours are compared, then every second one, every fourth: several times as fast as
+    ``np.minimum.reduceat(left, choices.starts, axis=0)``.
+    """
+    gap = 1
+    while gap <= choices.numbers.max():
+        place = np.flatnonzero(choices.numbers[:-gap] & (2 * gap - 1) == 0)
+        place = place[choices.rows[place] == choices.rows[place + gap]]
+        left[place] = np.minimum(left[place], left[place + gap])
+        gap *= 2
+    return left[choices.starts]
 
 
 def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None) -> Points:

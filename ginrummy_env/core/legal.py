@@ -1,6 +1,5 @@
 """What may be done: action masks, and the check of actions that are asked for."""
 
-from enum import IntEnum
 from typing import Protocol
 
 import numpy as np
@@ -19,48 +18,41 @@ from ginrummy_env.core.deadwood import deadwood, knock_discards, least_after_dis
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Int8, Phase
 
-
-class Kind(IntEnum):
-    """The kinds of action, and what else `require_legal` may find."""
-
-    DISCARD = 0
-    KNOCK = 1
-    DRAW_STOCK = 2
-    TAKE_UPCARD = 3
-    PASS = 4
-    BIG_GIN = 5
-    NO_ACTION = 6
-    """A number that is no action."""
-    IGNORED = 7
-    """Any number, where the deal is over."""
-    ILLEGAL = 8
-
+# The kinds of action, and what else `require_legal` may find. Plain numbers: an IntEnum's members
+# cost more to look up than a step of one game can spare.
+DISCARDS, KNOCKS, DRAWS, TAKES, PASSES, BIG_GINS = range(6)
+NO_ACTIONS = 6  # a number that is no action
+IGNORED = 7  # any number, where the deal is over
+ILLEGAL = 8
+NUM_KINDS = 9
 
 # [110] the kind of action a at index a + 1, with NO_ACTION at both ends.
 _KIND = np.array(
-    [Kind.NO_ACTION]
-    + [Kind.DISCARD] * NUM_CARDS
-    + [Kind.KNOCK] * NUM_CARDS
-    + [Kind.DRAW_STOCK, Kind.TAKE_UPCARD, Kind.PASS, Kind.BIG_GIN, Kind.NO_ACTION],
+    [NO_ACTIONS]
+    + [DISCARDS] * NUM_CARDS
+    + [KNOCKS] * NUM_CARDS
+    + [DRAWS, TAKES, PASSES, BIG_GINS, NO_ACTIONS],
     dtype=np.int8,
 )
 _KINDS_OF_PHASE = {
-    Phase.OPENING: [Kind.TAKE_UPCARD, Kind.PASS],
-    Phase.FIRST_DRAW: [Kind.DRAW_STOCK],
-    Phase.DRAW: [Kind.DRAW_STOCK, Kind.TAKE_UPCARD],
-    Phase.DISCARD: [Kind.DISCARD, Kind.KNOCK, Kind.BIG_GIN],
-    Phase.WALL: [Kind.TAKE_UPCARD, Kind.PASS],
+    Phase.OPENING: [TAKES, PASSES],
+    Phase.FIRST_DRAW: [DRAWS],
+    Phase.DRAW: [DRAWS, TAKES],
+    Phase.DISCARD: [DISCARDS, KNOCKS, BIG_GINS],
+    Phase.WALL: [TAKES, PASSES],
 }
-_NUM_KINDS = len(Kind)
 # [7, 9] what an action of each kind is in each phase, as far as the phase alone tells.
-_KIND_IN_PHASE = np.full((len(Phase), _NUM_KINDS), Kind.ILLEGAL, dtype=np.int8)
-_KIND_IN_PHASE[[Phase.DEAL_OVER, Phase.GAME_OVER]] = Kind.IGNORED
+_KIND_IN_PHASE = np.full((len(Phase), NUM_KINDS), ILLEGAL, dtype=np.int8)
+_KIND_IN_PHASE[[Phase.DEAL_OVER, Phase.GAME_OVER]] = IGNORED
 # [7, 4] flags of the last four actions (draw, take, pass, big gin) where only the phase counts.
 _PLAIN_FLAGS = np.zeros((len(Phase), NUM_ACTIONS - DRAW_STOCK), dtype=np.bool_)
 for _phase, _kinds in _KINDS_OF_PHASE.items():
     _KIND_IN_PHASE[_phase, _kinds] = _kinds
-    for _kind in {Kind.DRAW_STOCK, Kind.TAKE_UPCARD, Kind.PASS} & set(_kinds):
-        _PLAIN_FLAGS[_phase, _kind - Kind.DRAW_STOCK] = True
+    for _kind in {DRAWS, TAKES, PASSES} & set(_kinds):
+        _PLAIN_FLAGS[_phase, _kind - DRAWS] = True
+
+
+_DISCARD, _WALL = int(Phase.DISCARD), int(Phase.WALL)
 
 
 class Seen(Protocol):
@@ -111,7 +103,7 @@ def masks_of(hands: Hands, seen: Seen, rules: Rules) -> NDArray[np.bool_]:
     """Return the legal actions of the players to move, from what these players see.
 
     Args:
-        hands: [N] uint64, the hand of the player to move.
+        hands: [N] uint64, the hand of the player to move; 0 hides it (no discard, no knock).
         seen: the state, or a view of the player to move.
         rules: the settings.
 
@@ -122,7 +114,8 @@ def masks_of(hands: Hands, seen: Seen, rules: Rules) -> NDArray[np.bool_]:
     """
     masks = np.zeros((len(hands), NUM_ACTIONS), dtype=np.bool_)
     masks[:, DRAW_STOCK:] = _PLAIN_FLAGS.take(seen.phase, axis=0)
-    discarding = seen.phase == Phase.DISCARD
+    shown = hands != 0
+    discarding = (seen.phase == _DISCARD) & shown
     held = np.where(discarding, hands, np.uint64(0))
     may_go = held & ~CARD_BIT.take(forbidden_cards(seen.taken_card, rules))
     masks[:, :KNOCK] = card_planes(may_go)
@@ -135,7 +128,7 @@ def masks_of(hands: Hands, seen: Seen, rules: Rules) -> NDArray[np.bool_]:
     if rules.at_void_stock == "knock_with_discard":
         rows = np.flatnonzero(discarding & at_wall(seen, rules))
         masks[rows, :KNOCK] = False
-        rows = np.flatnonzero(seen.phase == Phase.WALL)
+        rows = np.flatnonzero((seen.phase == _WALL) & shown)
         if rows.size:
             masks[rows, TAKE_UPCARD] = can_take_at_wall(
                 hands[rows], seen.upcard[rows], seen.knock_limit[rows], rules
@@ -195,35 +188,35 @@ def require_legal(state: BatchState, actions: NDArray[np.int16], rules: Rules) -
         rules: the settings.
 
     Returns:
-        [N] int8 Kind; IGNORED where the deal is over.
+        [N] int8 kind of action; IGNORED where the deal is over.
 
     Raises:
         IllegalActionError: for the first such row; says the action in words and what was legal.
     """
     raw = _KIND.take(actions + np.int16(1), mode="clip")
-    kinds = _KIND_IN_PHASE.reshape(-1).take(state.phase * np.int8(_NUM_KINDS) + raw)
+    kinds = _KIND_IN_PHASE.reshape(-1).take(state.phase * np.int8(NUM_KINDS) + raw)
     hands = mover_hands(state)
-    rows = np.flatnonzero(kinds <= Kind.KNOCK)
+    rows = np.flatnonzero(kinds <= KNOCKS)
     if rows.size:
         bits = _CARD_BIT_OF_ACTION.take(actions[rows])
         may_go = hands[rows] & ~CARD_BIT.take(forbidden_cards(state.taken_card[rows], rules))
-        kinds[rows[(may_go & bits) == 0]] = Kind.ILLEGAL
-    rows = np.flatnonzero(kinds == Kind.KNOCK)
+        kinds[rows[(may_go & bits) == 0]] = ILLEGAL
+    rows = np.flatnonzero(kinds == KNOCKS)
     if rows.size:
         left = deadwood(hands[rows] & ~_CARD_BIT_OF_ACTION.take(actions[rows]))
-        kinds[rows[left > state.knock_limit[rows]]] = Kind.ILLEGAL
+        kinds[rows[left > state.knock_limit[rows]]] = ILLEGAL
     if rules.at_void_stock == "knock_with_discard":
-        kinds[(kinds == Kind.DISCARD) & at_wall(state, rules)] = Kind.ILLEGAL
-        rows = np.flatnonzero((state.phase == Phase.WALL) & (kinds == Kind.TAKE_UPCARD))
+        kinds[(kinds == DISCARDS) & at_wall(state, rules)] = ILLEGAL
+        rows = np.flatnonzero((state.phase == _WALL) & (kinds == TAKES))
         if rows.size:
             fine = can_take_at_wall(hands[rows], state.upcard[rows], state.knock_limit[rows], rules)
-            kinds[rows[~fine]] = Kind.ILLEGAL
-    rows = np.flatnonzero(kinds == Kind.BIG_GIN)
+            kinds[rows[~fine]] = ILLEGAL
+    rows = np.flatnonzero(kinds == BIG_GINS)
     if rows.size:
         fine = (deadwood(hands[rows]) == 0) & rules.big_gin
-        kinds[rows[~fine]] = Kind.ILLEGAL
-    if (kinds == Kind.ILLEGAL).any():
-        row = int(np.flatnonzero(kinds == Kind.ILLEGAL)[0])
+        kinds[rows[~fine]] = ILLEGAL
+    if (kinds == ILLEGAL).any():
+        row = int(np.flatnonzero(kinds == ILLEGAL)[0])
         allowed = action_masks(state.select([row]), rules)[0]
         raise IllegalActionError(row, int(actions[row]), np.flatnonzero(allowed).tolist())
     return kinds

@@ -257,6 +257,9 @@ def _after_discard(hands: Hands) -> NDArray[np.float32]:
     plane = np.zeros((len(hands), NUM_CARDS), dtype=np.float32)
     rows = np.flatnonzero(np.bitwise_count(hands) == 11)
     if rows.size:
-        after = deadwood_after_discard(hands[rows])
-        plane[rows] = np.where(after == NOT_HELD, 0, (100 - after.astype(np.float32)) / 100)
+        plane[rows] = _WORTH.take(deadwood_after_discard(hands[rows]))
     return plane
+
+
+_WORTH = (np.maximum(100 - np.arange(NOT_HELD + 1), 0) / 100).astype(np.float32)
+"""[256] float32, the number that stands for each deadwood; 0 for NOT_HELD."""

@@ -63,9 +63,7 @@ def score_knock(knocker: Points, defender: Points, rules: Rules) -> tuple[NDArra
     return side, points.astype(np.int16)
 
 
-def final_scores(
-    scores: Points, deals_won: NDArray[np.int16], rules: Rules
-) -> NDArray[np.int32]:
+def final_scores(scores: Points, deals_won: NDArray[np.int16], rules: Rules) -> NDArray[np.int32]:
     """Return the final scores of games that are over, bonuses written.
 
     Args:

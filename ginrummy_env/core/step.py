@@ -9,7 +9,18 @@ from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.deal import doubled
 from ginrummy_env.core.game import book
 from ginrummy_env.core.layoff import defender_deadwood, knocker_arrangement
-from ginrummy_env.core.legal import Kind, require_actions, require_legal
+from ginrummy_env.core.legal import (
+    BIG_GINS,
+    DISCARDS,
+    DRAWS,
+    IGNORED,
+    KNOCKS,
+    NUM_KINDS,
+    PASSES,
+    TAKES,
+    require_actions,
+    require_legal,
+)
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import DEFENDER, KNOCKER, NO_SIDE, score_gin, score_knock
 from ginrummy_env.core.state import (
@@ -21,6 +32,9 @@ from ginrummy_env.core.state import (
     pile_mask,
     player_index,
 )
+
+_FIRST_DRAW, _DRAW = int(Phase.FIRST_DRAW), int(Phase.DRAW)
+_DISCARD, _WALL = int(Phase.DISCARD), int(Phase.WALL)
 
 
 def step(state: BatchState, actions: ArrayLike, rules: Rules) -> None:
@@ -43,27 +57,20 @@ def step(state: BatchState, actions: ArrayLike, rules: Rules) -> None:
     """
     chosen = require_actions(actions, len(state))
     kinds = require_legal(state, chosen, rules)
-    counts = np.bincount(kinds, minlength=len(Kind)).tolist()
-    rows_of = {
-        kind: np.flatnonzero(kinds == kind)
-        for kind in Kind
-        if counts[kind] and kind <= Kind.BIG_GIN
-    }
-    _log(state, chosen, kinds, counts[Kind.IGNORED])
-    nothing = np.empty(0, dtype=np.intp)
+    counts = np.bincount(kinds, minlength=NUM_KINDS).tolist()
+    _log(state, chosen, kinds, counts[IGNORED])
     for kind, transition in _TRANSITIONS.items():
-        if kind in rows_of:
-            transition(state, rows_of[kind], rules)
-    knocks = rows_of.get(Kind.KNOCK, nothing)
-    discards = rows_of.get(Kind.DISCARD, nothing)
-    if knocks.size:
+        if counts[kind]:
+            transition(state, np.flatnonzero(kinds == kind), rules)
+    if counts[KNOCKS]:
+        knocks = np.flatnonzero(kinds == KNOCKS)
         _discard(state, knocks, chosen[knocks] - np.int16(KNOCK))
-    if discards.size:
+    if counts[DISCARDS]:
+        discards = np.flatnonzero(kinds == DISCARDS)
         _discard(state, discards, chosen[discards])
         _end_turn(state, discards, rules)
-    down = np.concatenate([knocks, rows_of.get(Kind.BIG_GIN, nothing)])
-    if down.size:
-        settle(state, down, rules)
+    if counts[KNOCKS] or counts[BIG_GINS]:
+        settle(state, np.flatnonzero((kinds == KNOCKS) | (kinds == BIG_GINS)), rules)
 
 
 def _log(
@@ -74,7 +81,7 @@ def _log(
     if int(state.step_count.max(initial=0)) >= width:
         state.widen(2 * width)
         width = state.history.shape[1]
-    rows = np.flatnonzero(kinds != Kind.IGNORED) if ignored else np.arange(len(kinds))
+    rows = np.flatnonzero(kinds != IGNORED) if ignored else np.arange(len(kinds))
     places = rows * width + (state.step_count[rows] if ignored else state.step_count)
     state.history.reshape(-1)[places] = actions[rows] if ignored else actions
     if ignored:
@@ -85,12 +92,12 @@ def _log(
 
 def _pass(state: BatchState, rows: Rows, rules: Rules) -> None:
     state.declined.reshape(-1)[player_index(state, rows)] |= CARD_BIT[state.upcard[rows]]
-    at_wall = state.phase[rows] == Phase.WALL
+    at_wall = state.phase[rows] == _WALL
     if at_wall.any():
         _void(state, rows[at_wall], rules)
         rows = rows[~at_wall]
     dealer_passed = state.player[rows] == state.dealer[rows]
-    state.phase[rows[dealer_passed]] = Phase.FIRST_DRAW
+    state.phase[rows[dealer_passed]] = _FIRST_DRAW
     state.player[rows] ^= 1
 
 
@@ -104,7 +111,7 @@ def _draw_stock(state: BatchState, rows: Rows, rules: Rules) -> None:
     state.hands.reshape(-1)[places] |= CARD_BIT[cards]
     state.declined.reshape(-1)[places] |= CARD_BIT[upcards]
     state.drawn_card[rows] = cards
-    state.phase[rows] = Phase.DISCARD
+    state.phase[rows] = _DISCARD
 
 
 def _take_upcard(state: BatchState, rows: Rows, rules: Rules) -> None:
@@ -120,13 +127,13 @@ def _take_upcard(state: BatchState, rows: Rows, rules: Rules) -> None:
         masks.reshape(-1)[places] |= bits
     state.drawn_card[rows] = cards
     state.taken_card[rows] = cards
-    state.phase[rows] = Phase.DISCARD
+    state.phase[rows] = _DISCARD
 
 
 _TRANSITIONS = {
-    Kind.PASS: _pass,
-    Kind.DRAW_STOCK: _draw_stock,
-    Kind.TAKE_UPCARD: _take_upcard,
+    PASSES: _pass,
+    DRAWS: _draw_stock,
+    TAKES: _take_upcard,
 }
 
 
@@ -151,10 +158,10 @@ def _end_turn(state: BatchState, rows: Rows, rules: Rules) -> None:
     Source: RULES, One deal, 7; RULES, Settled here (the bound); RULES, Settings.
     """
     state.player[rows] ^= 1
-    state.phase[rows] = Phase.DRAW
+    state.phase[rows] = _DRAW
     ended = state.stock_count[rows] <= rules.void_stock
     if rules.at_void_stock != "end" and ended.any():
-        state.phase[rows[ended]] = Phase.WALL
+        state.phase[rows[ended]] = _WALL
         ended = np.zeros(len(rows), dtype=np.bool_)
     if rules.turn_bound is not None:
         ended |= state.turn[rows] >= rules.turn_bound

@@ -6,7 +6,7 @@ of the opponent but those he took from the discard pile, until a knock lays them
 """
 
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -77,7 +77,7 @@ class View:
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return his legal actions, [N, 108] bool; all false where it is not his move."""
-        masks = masks_of(self.hand, self, self.rules)
+        masks = masks_of(np.where(self.to_move, self.hand, np.uint64(0)), self, self.rules)
         masks[~self.to_move] = False
         return masks
 
@@ -161,10 +161,11 @@ def make_view(state: BatchState, rules: Rules, players: ArrayLike | None = None)
         if given.shape not in ((), (count,)) or not np.isin(given, (0, 1)).all():
             raise ValueError(f"players={players}: 0 or 1, or {count} of them, are needed")
         player = np.full(count, given, dtype=np.int8)
-    swap = player[:, None] != 0
+    mine = 2 * np.arange(count) + player
+    order = np.stack([mine, mine ^ 1], axis=1)
     to_move = (player == state.player) & ~state.over
     shown = (state.outcome != Outcome.NONE) & (state.outcome != Outcome.VOID)
-    hands = _ordered(state.hands, swap)
+    hands = state.hands.take(order)
     longest = int(state.step_count.max(initial=0))
 
     def seen(side: Int8) -> Int8:
@@ -186,14 +187,14 @@ def make_view(state: BatchState, rules: Rules, players: ArrayLike | None = None)
         stock_count=state.stock_count.copy(),
         first_upcard=state.first_upcard.copy(),
         knock_limit=state.knock_limit.copy(),
-        known=_ordered(state.known, swap),
-        taken=_ordered(state.taken, swap),
-        discarded=_ordered(state.discarded, swap),
-        declined=_ordered(state.declined, swap),
+        known=state.known.take(order),
+        taken=state.taken.take(order),
+        discarded=state.discarded.take(order),
+        declined=state.declined.take(order),
         history=state.history[:, :longest].copy(),
         step_count=state.step_count.copy(),
-        scores=_ordered(state.scores, swap),
-        deals_won=_ordered(state.deals_won, swap),
+        scores=state.scores.take(order),
+        deals_won=state.deals_won.take(order),
         deal_number=state.deal_number.copy(),
         outcome=state.outcome.copy(),
         winner=seen(state.winner),
@@ -203,11 +204,6 @@ def make_view(state: BatchState, rules: Rules, players: ArrayLike | None = None)
         defender_deadwood=state.defender_deadwood.copy(),
         opponent_hand=np.where(shown, hands[:, OPPONENT], np.uint64(0)),
     )
-
-
-def _ordered(by_player: NDArray[Any], swap: NDArray[np.bool_]) -> NDArray[Any]:
-    """Return [N, 2] numbers by player as the viewer's and the opponent's."""
-    return np.where(swap, by_player[:, ::-1], by_player)
 
 
 def players_of(view: View) -> Int8:
