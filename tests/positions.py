@@ -154,10 +154,12 @@ def likely_actions(
     """A legal action for each row; -1 where the deal is over.
 
     Args:
-        knocks: how often a player who may knock or lay down big gin does.
+        knocks: how often a player who may knock does. Big gin, which is rare, is laid down as
+            often as not.
         greed: how often a discard is one that leaves least deadwood: else few deals end in a knock.
     """
     masks = action_masks(state, rules)
+    big_gin = masks[:, BIG_GIN] & (rng.random(len(state)) < 0.5)
     ends = np.zeros(NUM_ACTIONS, dtype=bool)
     ends[KNOCK:DRAW_STOCK] = ends[BIG_GIN] = True
     may_end, may_stay = (masks & ends).any(axis=1), (masks & ~ends).any(axis=1)
@@ -170,7 +172,8 @@ def likely_actions(
         after = deadwood_after_discard(mover_hands(state)[greedy]).astype(int)
         after[~masks[greedy, :KNOCK]] = 999
         masks[greedy, :KNOCK] &= after == after.min(axis=1, keepdims=True)
-    return random_actions(masks, rng.random(len(state)))
+    actions = random_actions(masks, rng.random(len(state)))
+    return np.where(big_gin, BIG_GIN, actions)
 
 
 def play_deals(state: BatchState, rules: Rules, rng, **habits) -> Iterator[BatchState]:
@@ -198,13 +201,15 @@ def oracle_deals(state: BatchState, rules: dict) -> list[oracle.Deal]:
 
 
 def rich_decks(rng, count) -> np.ndarray:
-    """Decks that deal the non-dealer ten cards of a few ranks or suits, [count, 52]."""
-    decks = rng.permuted(np.tile(np.arange(NUM_CARDS), (count, 1)), axis=1)
-    for row, deck in enumerate(decks):
-        pool = POOLS[row % len(POOLS)]
-        first = rng.permutation(pool)[:10]
-        rest = deck[~np.isin(deck, first)]
-        deck[0:20:2], deck[1:20:2], deck[20:] = first, rest[:10], rest[10:]
+    """Decks in which the non-dealer holds, and often draws, cards of a few ranks or two suits."""
+    decks = np.empty((count, NUM_CARDS), dtype=int)
+    for deck in decks:
+        pool = rng.permutation(POOLS[rng.integers(1, len(POOLS))])
+        his = np.concatenate([np.arange(0, 20, 2), np.arange(21, NUM_CARDS, 2)])[: len(pool)]
+        deck[his] = pool
+        deck[~np.isin(np.arange(NUM_CARDS), his)] = rng.permutation(
+            np.setdiff1d(np.arange(NUM_CARDS), pool)
+        )
     return decks
 
 
