@@ -36,7 +36,7 @@ from ginrummy_env.core.record_parse import MAX_LINE, GameText, parse_games
 from ginrummy_env.core.record_replay import complete, complete_texts, deal_ends, replay
 from ginrummy_env.core.record_text import write_game
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import NOBODY, BatchState, Outcome
+from ginrummy_env.core.state import NOBODY, BatchState, Outcome, require_rows
 
 __all__ = [
     "Annotation",
@@ -144,11 +144,10 @@ def deal_records(state: BatchState, rows: ArrayLike, rules: Rules) -> list[DealR
 
     Args:
         state: N games.
-        rows: [K] row numbers.
+        rows: [K] row numbers, none twice, or [N] bool.
         rules: the settings.
     """
-    index = np.asarray(rows, dtype=np.intp)
-    part = state.select(index)
+    part = state.select(require_rows(rows, len(state)))
     return [
         DealRecord(number=number, dealer=dealer, deck=deck, actions=history[:count], end=end)
         for number, dealer, deck, history, count, end in zip(
@@ -220,10 +219,10 @@ class Recorder:
         rows: ArrayLike | None = None,
         players: tuple[str, str] | None = None,
     ) -> None:
-        """Record these rows ([K] row numbers), or all; ``players`` are the names of 0 and 1."""
+        """Record these rows ([K], or [N] bool), or all; ``players`` are the names of 0 and 1."""
         self.rules = rules
         self.players = players
-        self._rows = None if rows is None else np.asarray(rows, dtype=np.intp)
+        self._rows = rows
         self._open: dict[Hashable, GameRecord] = {}
         self._done: list[GameRecord] = []
         self._known: tuple[NDArray[np.bool_], NDArray[np.uint64]] | None = None
@@ -238,10 +237,10 @@ class Recorder:
 
         Args:
             state: N games.
-            rows: [K] the rows whose deal has just ended, if the caller knows them.
+            rows: [K] the rows whose deal has just ended ([N] bool too), if the caller knows them.
             keys: [K] with ``rows``, names of their games, where a game does not stay in its row.
         """
-        ended = self._ended(state) if rows is None else np.asarray(rows, dtype=np.intp)
+        ended = self._ended(state) if rows is None else require_rows(rows, len(state))
         names: Sequence[Hashable] = ended.tolist() if keys is None else keys
         if not ended.size:
             return
@@ -261,12 +260,12 @@ class Recorder:
     def unfinished(self, state: BatchState | None = None) -> list[GameRecord]:
         """Return the games that are not over; with ``state``, each with the deal in play.
 
-        A game without its keys' help is taken to be that of its row.
+        Rows name the games then: where `add` was given keys, ask without ``state``.
         """
         games = dict(self._open)
         broken_off = []
         if state is not None:
-            watched = np.arange(len(state)) if self._rows is None else self._rows
+            watched = self._watched(state)
             playing = watched[~state.over[watched]]
             for row, deal in zip(
                 playing.tolist(), deal_records(state, playing, self.rules), strict=True
@@ -280,9 +279,13 @@ class Recorder:
                 games[row] = _game_of(state, row, deal, self.rules, self.players)
         return broken_off + list(games.values())
 
+    def _watched(self, state: BatchState) -> Rows:
+        rows = np.arange(len(state)) if self._rows is None else self._rows
+        return require_rows(rows, len(state))
+
     def _ended(self, state: BatchState) -> Rows:
         """Return the watched rows whose deal is over and was not at the last call."""
-        rows = np.arange(len(state)) if self._rows is None else self._rows
+        rows = self._watched(state)
         over = state.over[rows] & (state.outcome[rows] != Outcome.NONE)
         names = np.stack(
             [state.seed[rows], state.game_number[rows], state.deal_number[rows].astype(np.uint64)],

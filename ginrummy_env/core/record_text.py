@@ -4,27 +4,26 @@
 
     ginrummy record 1
     rules classic
-    game 17 of seed 5
+    game 750 of seed 5
     player 0: heuristic
-    player 1: simple
+    player 1: search:128
 
     deal 0: dealer 1
-    hand 0: Js Ah 2h 3h 8h 5d Kd 5c 9c Qc
-    hand 1: 9s Ts 4h 6d 7d 8d 4d 4c Jc Kc
-    upcard 7h
+    hand 0: 8s Ah 8h Ad 3d 7d Td 2c 5c 8c
+    hand 1: As 3h 4d 5d 6d 8d 9d Tc Jc Qc
+    upcard Qd
     stock by seed
     0 pass / 1 pass
-    0 draw 2c discard Kd / 1 draw 4s discard Kc
-      values 4: draw 0.5, take 0.25
+    0 draw 6s discard Td / 1 take Td knock 3h
+      values 4: draw 0.5, take -0.25
       note 5: nothing safe to throw
-    0 take Kc discard Qc / 1 draw 8s knock Jc
     end knock: knocker 1, winner 1
-    melds 1: 4s 4h 4d 4c, 6d 7d 8d, 8s 9s Ts; deadwood 0
-    melds 0: Ah 2h 3h; layoffs Js on 8s 9s Ts, 5d on 6d 7d 8d; deadwood 34: 8h 2c 5c 9c Kc
-    points 0 54; scores 0 54; won 0 1
+    melds 1: 4d 5d 6d, 8d 9d Td, Tc Jc Qc; deadwood 1: As
+    melds 0: 8s 8h 8c; layoffs 3d 7d on 4d 5d 6d; deadwood 15: 6s Ah Ad 2c 5c
+    points 0 14; scores 0 14; won 0 1
 
     unfinished
-    check 1a2b3c4d
+    check 1acb5eb0
 
 - ``rules``: a preset's name, or ``setting=value, ...`` for what differs from CLASSIC.
 - ``game`` and ``player`` lines may be missing, and so may ``start scores 20 35; won 1 2``, which a

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vectors import load as vectors
 
+from ginrummy_env.core import record_text
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, PASS, TAKE_UPCARD, random_actions
 from ginrummy_env.core.cards import POINTS, parse_card
 from ginrummy_env.core.game import game_winners, new_games, next_deals
@@ -153,6 +154,12 @@ def test_golden_record(path):
     assert write(record) == "".join(line for line in lines if line[0] != "#").lstrip("\n")
     assert record.deals[-1].end is None or record.finished == ("unfinished" not in text)
     agrees_with_the_oracle(record)
+
+
+def test_the_example_of_the_documentation():
+    example = record_text.__doc__.split("::\n\n")[1].split("\n\n- ")[0]
+    text = "\n".join(line[4:] for line in example.split("\n")) + "\n"
+    assert write(read(text)) == text
 
 
 def test_golden_records_show_every_outcome():
@@ -359,7 +366,7 @@ def test_annotations_survive():
 def test_recorder_follows_chosen_rows_and_moved_games():
     """Rows that move keep their games if the caller names them."""
     rules = Rules(target=30)
-    by_row, by_key = Recorder(rules, rows=[0, 2]), Recorder(rules)
+    by_row, by_key = Recorder(rules, rows=np.array([True, False] * 2)), Recorder(rules)
     state = new_games(8, 4, rules)
     rng = np.random.default_rng(8)
     while len(state):
