@@ -5,6 +5,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +18,7 @@ from ginrummy_env.core.cards import (
     NUM_RANKS,
     NUM_SUITS,
     Hands,
+    Points,
     card_planes,
 )
 from ginrummy_env.core.deadwood import NOT_HELD, deadwood_after_discard, melded_cards
@@ -80,70 +83,65 @@ _RAW: dict[str, tuple[str, Callable[[View], Hands]]] = {
 }
 
 
-@dataclass(slots=True)
-class _Work:
-    """What several derived parts need, worked out once."""
-
-    melded: Hands
-    deadwood: NDArray[np.int16]
-
-
-_DERIVED: dict[str, tuple[str, Callable[[View, _Work], NDArray[np.generic]]]] = {
+# Derived planes: [K, 52] numbers from K hands and their melded cards.
+_DERIVED: dict[str, tuple[str, Callable[[Hands, Hands], NDArray[Any]]]] = {
     "melded": (
         "my cards that are melded in an arrangement of least deadwood",
-        lambda v, w: card_planes(w.melded),
+        lambda hands, melded: card_planes(melded).view(np.uint8),
     ),
     "after_discard": (
         "with eleven cards, (100 - least deadwood after discarding the card) / 100; else 0",
-        lambda v, w: _after_discard(v.hand),
+        lambda hands, melded: _after_discard(hands),
     ),
     "makes_meld": (
         "cards that would make a new meld with mine",
-        lambda v, w: card_planes(cards_that_meld(v.hand)),
+        lambda hands, melded: card_planes(cards_that_meld(hands)).view(np.uint8),
     ),
 }
 
-
-def _flag(values: NDArray[np.generic]) -> Flat:
-    return values.astype(np.float32)
-
-
-def _share(values: NDArray[np.generic], whole: float) -> Flat:
-    return np.minimum(values.astype(np.float32) / np.float32(whole), np.float32(1))
-
-
-_SCALARS: dict[str, tuple[str, Callable[[View, _Work], Flat]]] = {
+# Scalars: what stands for 1 (more is cut to 1; None: the target), and the number of the view.
+_SCALARS: dict[str, tuple[str, int | None, Callable[[View, Points], NDArray[Any]]]] = {
     **{
         f"phase_{phase.name.lower()}": (
             f"1 in phase {phase.name}",
-            lambda v, w, phase=phase: _flag(v.phase == phase),  # type: ignore[misc]
+            1,
+            lambda view, deadwood, phase=int(phase): view.phase == phase,  # type: ignore[misc]
         )
         for phase in Phase
     },
-    "to_move": ("1 if it is my move", lambda v, w: _flag(v.to_move)),
-    "is_dealer": ("1 if I dealt", lambda v, w: _flag(v.is_dealer)),
-    "stock": ("cards in the stock / 31", lambda v, w: _share(v.stock_count, 31)),
-    "turn": ("discards made in this deal / 100, at most 1", lambda v, w: _share(v.turn, 100)),
+    "to_move": ("1 if it is my move", 1, lambda view, deadwood: view.to_move),
+    "is_dealer": ("1 if I dealt", 1, lambda view, deadwood: view.is_dealer),
+    "stock": ("cards in the stock / 31", 31, lambda view, deadwood: view.stock_count),
+    "turn": (
+        "discards made in this deal / 100, at most 1",
+        100,
+        lambda view, deadwood: view.turn,
+    ),
     "my_score": (
         "my points of the game / the target, at most 1",
-        lambda v, w: _share(v.scores[:, ME], v.rules.target),
+        None,
+        lambda view, deadwood: view.scores[:, ME],
     ),
     "opponent_score": (
         "the opponent's points of the game / the target, at most 1",
-        lambda v, w: _share(v.scores[:, OPPONENT], v.rules.target),
+        None,
+        lambda view, deadwood: view.scores[:, OPPONENT],
     ),
     "my_deals_won": (
         "deals that I have won / 10, at most 1",
-        lambda v, w: _share(v.deals_won[:, ME], 10),
+        10,
+        lambda view, deadwood: view.deals_won[:, ME],
     ),
     "opponent_deals_won": (
         "deals that the opponent has won / 10, at most 1",
-        lambda v, w: _share(v.deals_won[:, OPPONENT], 10),
+        10,
+        lambda view, deadwood: view.deals_won[:, OPPONENT],
     ),
-    "deadwood": ("my least deadwood / 100, at most 1", lambda v, w: _share(w.deadwood, 100)),
+    "deadwood": ("my least deadwood / 100, at most 1", 100, lambda view, deadwood: deadwood),
     "knock_limit": (
         "the knock limit in force / 10, at most 1",
-        lambda v, w: _share(v.knock_limit, 10),
+        10,
+        lambda view, deadwood: view.knock_limit,
     ),
 }
 
@@ -157,7 +155,7 @@ def layout(derived: bool = True) -> tuple[Entry, ...]:
     names = [(name, text, NUM_CARDS) for name, (text, _) in _RAW.items()]
     if derived:
         names += [(name, text, NUM_CARDS) for name, (text, _) in _DERIVED.items()]
-    names += [(name, text, 1) for name, (text, _) in _SCALARS.items()]
+    names += [(name, text, 1) for name, (text, _, _) in _SCALARS.items()]
     entries: list[Entry] = []
     start = 0
     for name, text, size in names:
@@ -190,16 +188,32 @@ def observe(view: View, derived: bool = True) -> Flat:
     count = len(view)
     observation = np.empty((count, _SIZES[derived]), dtype=np.float32)
     raw = np.stack([part(view) for _, part in _RAW.values()], axis=1)
-    at = raw.shape[1] * NUM_CARDS
-    observation[:, :at] = card_planes(raw).view(np.uint8).reshape(count, at)
-    work = _Work(*melded_cards(view.hand))
-    if derived:
-        for _, plane in _DERIVED.values():
-            observation[:, at : at + NUM_CARDS] = plane(view, work)
-            at += NUM_CARDS
-    for place, (_, scalar) in enumerate(_SCALARS.values(), start=at):
-        observation[:, place] = scalar(view, work)
+    melded, deadwood = melded_cards(view.hand)
+    # In pieces, so that what is worked out on the way stays within the processor's cache.
+    for start in range(0, count, _PIECE):
+        rows = slice(start, start + _PIECE)
+        at = raw.shape[1] * NUM_CARDS
+        observation[rows, :at] = card_planes(raw[rows]).view(np.uint8).reshape(-1, at)
+        if derived:
+            for _, plane in _DERIVED.values():
+                observation[rows, at : at + NUM_CARDS] = plane(view.hand[rows], melded[rows])
+                at += NUM_CARDS
+    numbers = [number(view, deadwood) for _, _, number in _SCALARS.values()]
+    block = np.stack(numbers, axis=1, dtype=np.float32, casting="unsafe")
+    block *= _scales(view.rules.target)
+    np.minimum(block, 1, out=block)
+    observation[:, -len(numbers) :] = block
     return observation
+
+
+_PIECE = 4096
+
+
+@cache
+def _scales(target: int) -> Flat:
+    """Return the factor of each scalar, [S] float32."""
+    wholes = [target if whole is None else whole for _, whole, _ in _SCALARS.values()]
+    return (1 / np.array(wholes)).astype(np.float32)
 
 
 def planes(observation: Flat) -> Flat:
