@@ -21,11 +21,11 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
 from ginrummy_env.core.chance import require_seed
-from ginrummy_env.core.legal import action_masks
-from ginrummy_env.core.observation import observation_size, observe
+from ginrummy_env.core.observation import observation_size
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.episodes import Episode, EpisodeOptions, Episodes, Reward, Split
+from ginrummy_env.quick import quick_legal_step, quick_mask, quick_observation
 from ginrummy_env.screen import RENDER_FPS, RENDER_MODES, Screen
 
 AGENTS = ["player_0", "player_1"]
@@ -105,7 +105,9 @@ class raw_env(AECEnv):  # type: ignore[misc]
             for agent in AGENTS
         }
         self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in AGENTS}
-        self._seen: list[Observation | None] = [None, None]
+        # What has been worked out of the position: both observations, the mover's mask.
+        self._seen: list[NDArray[np.float32] | None] = [None, None]
+        self._mask: NDArray[np.int8] | None = None
 
     @property
     def rules(self) -> Rules:
@@ -164,14 +166,19 @@ class raw_env(AECEnv):  # type: ignore[misc]
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        try:
-            ended = self._games.step(np.array([action]))
-        except IllegalActionError as error:
-            raise IllegalActionError(None, error.action, error.legal) from None
+        state = self._games.state
+        if self._mask is None:
+            self._mask = quick_mask(state, self.rules)
+        ended = None
+        if not quick_legal_step(state, action, self.rules, self._mask):
+            try:
+                ended = self._games.step(np.array([action]))
+            except IllegalActionError as error:
+                raise IllegalActionError(None, error.action, error.legal) from None
         self._moved()
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = {}
-        self.agent_selection = AGENTS[self._games.state.player[0]]
+        self.agent_selection = AGENTS[state.player.item(0)]
         if ended is None:
             if self._paid:
                 self._clear_rewards()
@@ -193,16 +200,18 @@ class raw_env(AECEnv):  # type: ignore[misc]
     def observe(self, agent: str) -> Observation:
         """Return what the agent sees, in new arrays; the mask is zero unless he is to move."""
         number = AGENTS.index(agent)
-        seen = self._seen[number]
-        if seen is None:
-            state = self._games.state
-            view = make_view(state, self.rules, [number])
+        state = self._games.state
+        observation = self._seen[number]
+        if observation is None:
+            observation = quick_observation(state, self.rules, number, self.derived)
+            self._seen[number] = observation
+        if state.player.item(0) != number:
             mask = np.zeros(NUM_ACTIONS, dtype=np.int8)
-            if state.player[0] == number:
-                mask[:] = action_masks(state, self.rules)[0]
-            seen = {"observation": observe(view, self.derived)[0], "action_mask": mask}
-            self._seen[number] = seen
-        return {name: array.copy() for name, array in seen.items()}
+        else:
+            if self._mask is None:
+                self._mask = quick_mask(state, self.rules)
+            mask = self._mask.copy()
+        return {"observation": observation.copy(), "action_mask": mask}
 
     def view(self, agent: str) -> View:
         """Return the agent's view, one row: what policies are given."""
@@ -219,6 +228,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
 
     def _moved(self) -> None:
         self._seen = [None, None]
+        self._mask = None
 
 
 def env(rules: str | Rules | Mapping[str, Any] = "classic", **options: Any) -> Any:
@@ -227,10 +237,43 @@ def env(rules: str | Rules | Mapping[str, Any] = "classic", **options: Any) -> A
     An illegal action ends the game: -1 for who took it, 0 for the other. The arguments are those of
     `raw_env`.
     """
-    wrapped: Any = raw_env(rules, **options)
-    wrapped = wrappers.TerminateIllegalWrapper(wrapped, illegal_reward=ILLEGAL_REWARD)
-    wrapped = wrappers.AssertOutOfBoundsWrapper(wrapped)
-    return wrappers.OrderEnforcingWrapper(wrapped)
+    raw = raw_env(rules, **options)
+    wrapped: Any = wrappers.TerminateIllegalWrapper(raw, illegal_reward=ILLEGAL_REWARD)
+    return OrderEnforced(wrappers.AssertOutOfBoundsWrapper(wrapped))
+
+
+class OrderEnforced(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
+    """PettingZoo's OrderEnforcingWrapper; what `raw_env` holds is read there directly.
+
+    PettingZoo's wrappers hand each attribute on one by one, which takes longer than a step of the
+    game. Before `reset` the attributes are missing here as there, with the same words.
+    """
+
+    def __init__(self, env: Any) -> None:
+        """Wrap ``env``, at whose bottom there is a `raw_env`."""
+        super().__init__(env)
+        self._raw: raw_env = env.unwrapped
+
+
+def _direct(name: str) -> property:
+    def read(wrapper: OrderEnforced) -> Any:
+        if not wrapper._has_reset:
+            raise AttributeError(name)  # Python then asks __getattr__, which says more
+        return getattr(wrapper._raw, name)
+
+    return property(read)
+
+
+for _name in (
+    "agents",
+    "agent_selection",
+    "rewards",
+    "terminations",
+    "truncations",
+    "infos",
+    "_cumulative_rewards",
+):
+    setattr(OrderEnforced, _name, _direct(_name))
 
 
 class ParallelGame(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]

@@ -17,6 +17,7 @@ from ginrummy_env.core.rules import CLASSIC, Rules, as_rules
 from ginrummy_env.core.scoring import final_scores
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.step import step
+from ginrummy_env.quick import quick_legal_step
 from ginrummy_env.results import EndedDeals
 
 Episode = Literal["game", "deal"]
@@ -90,6 +91,9 @@ def advance(
     Raises:
         IllegalActionError: an action is not legal; no row has been changed.
     """
+    if len(state) == 1 and np.shape(actions) == (1,):
+        if quick_legal_step(state, np.asarray(actions)[0], options.rules):
+            return None
     over_before = state.over
     try:
         step(state, actions, options.rules)

@@ -18,6 +18,7 @@ from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.episodes import EpisodeOptions, Episodes, advance
 from ginrummy_env.policy import Policy, make_policy
+from ginrummy_env.quick import quick_mask, quick_observation
 from ginrummy_env.results import DealResult, EndedDeals
 
 IllegalAction = Literal["raise", "lose"]
@@ -58,7 +59,6 @@ class LearnerGames:
     Attributes:
         episodes: the games, and what an episode is.
         seats: [N] int8, the learner's player number in each row.
-        masks: [N, 108] bool, the learners' legal actions; all false where the episode is over.
         skipped: [N], episodes that the opponent ended before the learner's first decision. They
             have no step in which the learner could be told, so the next one was begun instead.
     """
@@ -94,7 +94,7 @@ class LearnerGames:
         self.seat = _require_seat(seat, len(self))
         self.set_opponents(opponent, assignment)
         self.seats = np.zeros(len(self), dtype=np.int8)
-        self.masks = action_masks(self.state, options.rules)
+        self._masks: NDArray[np.bool_] | None = None
         self.skipped = np.zeros(len(self), dtype=np.int64)
         self._owed = np.zeros(len(self))
         self._owed_deals: Deals = {}
@@ -107,6 +107,20 @@ class LearnerGames:
     def state(self) -> BatchState:
         """The games' state. Change it only through this class."""
         return self.episodes.state
+
+    @property
+    def masks(self) -> NDArray[np.bool_]:
+        """The learners' legal actions, [N, 108] bool; all false where the episode is over.
+
+        Worked out when first asked for in a position. Do not write into it.
+        """
+        if self._masks is None:
+            rules = self.episodes.options.rules
+            if len(self) == 1:
+                self._masks = quick_mask(self.state, rules)[None].view(np.bool_)
+            else:
+                self._masks = action_masks(self.state, rules)
+        return self._masks
 
     def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
         """Let the learners play against other policies from the opponents' next decision on.
@@ -173,7 +187,7 @@ class LearnerGames:
             if waiting.size:
                 self.skipped[waiting] += 1
                 self.episodes.start(waiting)
-        self._renew_masks()
+        self._masks = None
 
     def act(self, actions: ArrayLike) -> LearnerStep:
         """Take the learners' actions and let the opponents answer.
@@ -206,7 +220,7 @@ class LearnerGames:
             self._pay(some, rewards, deals)
             terminated[some.rows] |= some.terminated
             truncated[some.rows] |= some.truncated
-        self._renew_masks()
+        self._masks = None
         return LearnerStep(rewards, terminated, truncated, deals, illegal)
 
     def views(self, rows: Rows | None = None) -> View:
@@ -217,14 +231,14 @@ class LearnerGames:
 
     def observations(self, rows: Rows | None = None) -> NDArray[np.float32]:
         """Return the learners' observations, [N, size] (or [K, size]) float32, a new array."""
+        if len(self) == 1:
+            state, rules = self.state, self.episodes.options.rules
+            return quick_observation(state, rules, self.seats.item(0), self.derived)[None]
         return observe(self.views(rows), self.derived)
 
     def _legal(self, actions: NDArray[np.int16]) -> NDArray[np.bool_]:
         inside = (actions >= 0) & (actions < self.masks.shape[1])
         return inside & self.masks[np.arange(len(self)), np.where(inside, actions, 0)]
-
-    def _renew_masks(self) -> None:
-        self.masks = action_masks(self.state, self.episodes.options.rules)
 
     def _take_seats(self, rows: Rows) -> None:
         if self.seat is not None:
