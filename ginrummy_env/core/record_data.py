@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ginrummy_env.core.actions import NUM_ACTIONS, format_action
-from ginrummy_env.core.cards import NUM_CARDS
+from ginrummy_env.core.cards import NUM_CARDS, format_card
 from ginrummy_env.core.chance import MAX_SEED
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import final_scores
@@ -52,7 +52,8 @@ class Annotation:
     """Remarks on one action of a deal, for example what a search thought of the candidates.
 
     Raises:
-        ValueError: no remark at all, no action, one twice, no finite number, or no plain text.
+        ValueError: no remark at all, no action or card, one twice, no finite number or no
+            probability, or no plain text.
     """
 
     step: int
@@ -64,8 +65,19 @@ class Annotation:
     note: str = ""
     """One line of at most 500 characters."""
 
+    estimate: tuple[tuple[int, float], ...] = ()
+    """Cards and how likely each is in the opponent's hand, from 0 to 1."""
+
     def __post_init__(self) -> None:
         _whole("step", self.step, MAX_ACTIONS - 1)
+        estimate = tuple((operator.index(card), float(share)) for card, share in self.estimate)
+        object.__setattr__(self, "estimate", estimate)
+        for card, share in estimate:
+            _whole("card", card, NUM_CARDS - 1)
+            if not 0 <= share <= 1:
+                raise ValueError(f"{format_card(card)} {share}: a number from 0 to 1 is needed")
+        if len({card for card, _ in estimate}) < len(estimate):
+            raise ValueError(f"estimate of action {self.step}: a card appears twice")
         values = tuple((operator.index(action), float(value)) for action, value in self.values)
         object.__setattr__(self, "values", values)
         for action, value in values:
@@ -76,7 +88,7 @@ class Annotation:
             raise ValueError(f"values of action {self.step}: an action appears twice")
         if self.note:
             require_line("note", self.note, MAX_NOTE)
-        elif not values:
+        elif not values and not estimate:
             raise ValueError(f"annotation of action {self.step}: neither values nor a note")
 
 

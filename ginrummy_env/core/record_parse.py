@@ -36,6 +36,7 @@ MAX_LINE = 8192
 """Most characters of a line."""
 
 _CARDS = {format_card(card): card for card in range(NUM_CARDS)}
+_REMARKS = ("values", "note", "estimate")
 _CLIP = 60  # characters of a wrong word that an error repeats
 _BOM = "\ufeff"  # some editors put it at the start of a file
 _FLOAT = "-?[0-9]{1,400}([.][0-9]{1,400})?(e[-+]?[0-9]{1,3})?"
@@ -252,21 +253,17 @@ def _parse_deal(lines: _Lines, seed: int | None, game_number: int | None) -> Dea
         raise lines.wrong(f"dealer {dealer}: 0 or 1 is needed")
     deck = _parse_deck(lines, dealer, seed, game_number, number)
     steps: list[Step] = []
-    values: dict[int, Any] = {}
-    notes: dict[int, str] = {}
+    found: dict[int, dict[str, Any]] = {}
     remarks: dict[int, int] = {}
-    while lines.peek() in ("0", "1", "values", "note"):
+    while lines.peek() in ("0", "1", *_REMARKS):
         if lines.peek() in ("0", "1"):
             steps += _parse_turns(lines)
             if len(steps) > MAX_ACTIONS:
                 raise lines.wrong(f"a deal has at most {MAX_ACTIONS} actions")
             continue
-        step = _parse_annotation(lines, values, notes, len(steps))
+        step = _parse_annotation(lines, found, len(steps))
         remarks.setdefault(step, lines.number)
-    annotations = [
-        Annotation(step=step, values=values.get(step, ()), note=notes.get(step, ""))
-        for step in sorted(remarks)
-    ]
+    annotations = [Annotation(step=step, **found[step]) for step in sorted(remarks)]
     end = []
     if lines.peek() == "end":
         while lines.peek() in ("end", "melds", "points"):
@@ -340,27 +337,28 @@ def _parse_step(lines: _Lines, word: str, words: Iterator[str]) -> tuple[int, in
     )
 
 
-def _parse_annotation(
-    lines: _Lines, values: dict[int, Any], notes: dict[int, str], count: int
-) -> int:
-    """Put a remark on one of ``count`` actions into its dict; return the action's number."""
+def _parse_annotation(lines: _Lines, found: dict[int, dict[str, Any]], count: int) -> int:
+    """Put a remark on one of ``count`` actions into ``found``; return the action's number."""
     text = lines.take("a remark")
-    match = re.fullmatch("(values|note) ([0-9]{1,5}): (.+)", text)
+    match = re.fullmatch(f"({'|'.join(_REMARKS)}) ([0-9]{{1,5}}): (.+)", text)
     if match is None:
         raise lines.wrong(
-            f"{clip(text)}: 'values N: ACTION VALUE, ...' or 'note N: TEXT' is needed"
+            f"{clip(text)}: 'values N: ACTION VALUE, ...', 'note N: TEXT' or "
+            "'estimate N: CARD SHARE, ...' is needed"
         )
     kind, step = match[1], int(match[2])
     if step >= count:
         raise lines.wrong(f"{kind} {step}: only the actions 0..{count - 1} stand above")
-    if step in (values if kind == "values" else notes):
+    remarks = found.setdefault(step, {})
+    if kind in remarks:
         raise lines.wrong(f"{kind} {step} appears twice")
     try:
-        if kind == "note":
-            notes[step] = Annotation(step=step, note=match[3]).note
-        else:
-            pairs = [_parse_value(part) for part in match[3].split(",")]
-            values[step] = Annotation(step=step, values=tuple(pairs)).values
+        remark: Any = match[3]
+        if kind == "values":
+            remark = tuple(_parse_value(part) for part in remark.split(","))
+        elif kind == "estimate":
+            remark = tuple(_parse_share(part) for part in remark.split(","))
+        remarks[kind] = getattr(Annotation(step=step, **{kind: remark}), kind)
     except ValueError as error:
         raise lines.wrong(error) from None
     return step
@@ -371,3 +369,10 @@ def _parse_value(text: str) -> tuple[int, float]:
     if not re.fullmatch(_FLOAT, value):
         raise ValueError(f"{clip(text)}: 'ACTION VALUE' is needed, such as 'draw 0.5'")
     return parse_action(action[:_CLIP]), float(value)
+
+
+def _parse_share(text: str) -> tuple[int, float]:
+    card, _, share = text.strip().rpartition(" ")
+    if not re.fullmatch(_FLOAT, share):
+        raise ValueError(f"{clip(text)}: 'CARD SHARE' is needed, such as '9s 0.5'")
+    return parse_card(card[:_CLIP]), float(share)

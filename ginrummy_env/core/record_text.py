@@ -17,13 +17,14 @@
     0 draw 6s discard Td / 1 take Td knock 3h
       values 4: draw 0.5, take -0.25
       note 5: nothing safe to throw
+      estimate 5: 9s 0.5, Kd 0.25
     end knock: knocker 1, winner 1
     melds 1: 4d 5d 6d, 8d 9d Td, Tc Jc Qc; deadwood 1: As
     melds 0: 8s 8h 8c; layoffs 3d 7d on 4d 5d 6d; deadwood 15: 6s Ah Ad 2c 5c
     points 0 14; scores 0 14; won 0 1
 
     unfinished
-    check 1acb5eb0
+    check 43c2eb44
 
 - ``rules``: a preset's name, or ``setting=value, ...`` for what differs from CLASSIC.
 - ``game`` and ``player`` lines may be missing, and so may ``start scores 20 35; won 1 2``, which a
@@ -31,7 +32,8 @@
 - ``stock``: by the seed, or its 31 cards, the next one first; the hands then hold their cards in
   the order in which they were dealt.
 - Turns: the card after ``draw`` or ``take`` is the one that came.
-- ``values`` and ``note``: remarks on an action of the deal, counted from 0.
+- ``values``, ``note`` and ``estimate``: remarks on an action of the deal, counted from 0. The last
+  says how likely cards are in the hand of the opponent of whoever acts.
 - What follows ``end`` is what the engine makes of the actions; reading compares the words.
 - A game ends with ``final scores 284 70; winner 0``; one that is not over with ``unfinished``.
 - ``check``: CRC-32 of the lines above it. It finds what replaying cannot, such as a changed bonus
@@ -146,6 +148,9 @@ def _annotation_lines(annotation: Annotation) -> Iterator[str]:
         yield f"  values {annotation.step}: {', '.join(pairs)}"
     if annotation.note:
         yield f"  note {annotation.step}: {annotation.note}"
+    if annotation.estimate:
+        shares = (f"{format_card(card)} {share!r}" for card, share in annotation.estimate)
+        yield f"  estimate {annotation.step}: {', '.join(shares)}"
 
 
 def end_lines(end: DealEnd) -> list[str]:

@@ -350,7 +350,7 @@ def test_annotations_survive():
     values = ((DRAW_STOCK, 1e-17), (TAKE_UPCARD, -2.5e300))
     noted = [
         Annotation(step=0, note="it's { } # : / \\ 'x' — ♠"),
-        Annotation(step=2, values=values, note="both"),
+        Annotation(step=2, values=values, note="both", estimate=((51, 0.0), (3, 1 / 3))),
         Annotation(step=4, values=((DRAW_STOCK, 1 / 3),)),
     ]
     other = replace(record, deals=(replace(deal, annotations=tuple(noted)),))
@@ -627,6 +627,10 @@ def test_a_game_that_is_none(change, reason):
         ({"step": 0, "values": ((0, float("inf")),)}, "finite"),
         ({"step": 0, "values": ((0, 1.0), (0, 2.0))}, "twice"),
         ({"step": 0, "values": ((108, 1.0),)}, "action=108"),
+        ({"step": 0, "estimate": ((0, 1.5),)}, "As 1.5: a number from 0 to 1"),
+        ({"step": 0, "estimate": ((0, float("nan")),)}, "from 0 to 1"),
+        ({"step": 0, "estimate": ((0, 0.5), (0, 0.5))}, "twice"),
+        ({"step": 0, "estimate": ((52, 0.5),)}, "card=52"),
     ],
 )
 def test_an_annotation_that_is_none(values, reason):
