@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import oracle
+import pytest
 from hypothesis import strategies as st
 
 from ginrummy_env.core.actions import (
@@ -34,7 +35,7 @@ from ginrummy_env.core.deadwood import deadwood_after_discard, pack_planes
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.legal import action_masks, mover_hands
 from ginrummy_env.core.melds import MELDS, NO_MELD
-from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.rules import CLASSIC, MODERN, OPENSPIEL, Rules
 from ginrummy_env.core.state import FIELD_NAMES, NOBODY, BatchState, Outcome, Phase, concatenate
 from ginrummy_env.core.step import step, void_reasons
 from ginrummy_env.core.view import ARRAY_NAMES, View, lay_down
@@ -62,6 +63,19 @@ PHASES = {
 def codes(mask) -> set[str]:
     """The codes of the actions that a mask flags."""
     return {CODES[action] for action in np.flatnonzero(mask)}
+
+
+# Rules under which the same positions allow different things
+
+VARIANTS = {
+    "classic": CLASSIC,
+    "modern": MODERN,
+    "openspiel": OPENSPIEL,
+    "the wall soon": Rules(at_void_stock="knock_with_discard", void_stock=20, big_gin=True),
+    "taking on soon": Rules(at_void_stock="take_discard", void_stock=24, turn_bound=20),
+    "gin only": Rules(knock_limit=0, big_gin=True, discard_taken_upcard=True),
+}
+under_variants = pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
 
 
 # Hands

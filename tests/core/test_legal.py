@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 from cases import OKLAHOMA_HAND
-from positions import differences, play, play_deals, positions, rich_decks, stacked_deck
+from positions import (
+    VARIANTS,
+    differences,
+    play,
+    play_deals,
+    positions,
+    rich_decks,
+    stacked_deck,
+    under_variants,
+)
 
 from ginrummy_env.core.actions import (
     BIG_GIN,
@@ -26,21 +35,9 @@ from ginrummy_env.core.cards import (
 )
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.legal import action_masks, mover_hands, require_legal
-from ginrummy_env.core.rules import CLASSIC, MODERN, OKLAHOMA, OPENSPIEL, RLCARD, Rules
+from ginrummy_env.core.rules import CLASSIC, MODERN, OKLAHOMA, Rules
 from ginrummy_env.core.state import Phase, concatenate
 from ginrummy_env.core.step import step
-
-TURNED = {
-    "classic": CLASSIC,
-    "modern": MODERN,
-    "oklahoma": OKLAHOMA,
-    "openspiel": OPENSPIEL,
-    "rlcard": RLCARD,
-    "wall to knock at, soon": Rules(at_void_stock="knock_with_discard", void_stock=24),
-    "wall to take at, soon": Rules(at_void_stock="take_discard", void_stock=24, turn_bound=20),
-    "big gin and the taken card": Rules(big_gin=True, discard_taken_upcard=True, knock_limit=0),
-}
-"""Rules under which the same positions allow different things."""
 
 
 def legal(state, rules, row=0) -> set[str]:
@@ -245,7 +242,7 @@ def spread_positions(rules, seed=0):
     return concatenate(seen)
 
 
-@pytest.mark.parametrize("rules", TURNED.values(), ids=TURNED)
+@under_variants
 def test_what_the_mask_flags_can_be_done_and_nothing_else(rules):
     """B63: every action in a few hundred positions, legal or not, against the check in `step`."""
     seen = spread_positions(rules)
@@ -260,7 +257,7 @@ def test_what_the_mask_flags_can_be_done_and_nothing_else(rules):
                 require_legal(position, np.int16([action]), rules)
 
 
-@pytest.mark.parametrize("rules", TURNED.values(), ids=TURNED)
+@under_variants
 def test_masks_agree_with_themselves(rules):
     """Somebody can act until the deal is over; a knock leaves few enough points; one knows how."""
     seen = spread_positions(rules, seed=3)
@@ -287,7 +284,7 @@ def test_the_positions_reach_what_is_rare():
     """Big gin, the wall and knocks with the taken card were among them."""
     big_gins = action_masks(spread_positions(MODERN), MODERN)[:, BIG_GIN]
     assert big_gins.sum() > 5
-    rules = TURNED["wall to knock at, soon"]
+    rules = VARIANTS["the wall soon"]
     seen = spread_positions(rules)
     takes = action_masks(seen.select(seen.phase == Phase.WALL), rules)[:, TAKE_UPCARD]
     assert set(takes.tolist()) == {True, False}
