@@ -6,7 +6,8 @@ from (seed, pair, deal), an agent's random numbers from (seed, game, deal, step)
 a game, and the process it is played in, change nothing.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
@@ -18,7 +19,7 @@ from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games, next_deals, restart
 from ginrummy_env.core.record import Recorder
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import Phase
+from ginrummy_env.core.state import Int8, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy
@@ -32,21 +33,40 @@ _AGENTS = 3  # what a random number is for, part of its key: `core.deal` has 1 a
 
 @dataclass(slots=True)
 class Clock:
-    """Time spent deciding, by agent."""
+    """Time spent deciding, by match and agent."""
 
-    seconds: list[float] = field(default_factory=lambda: [0.0, 0.0])
-    decisions: list[int] = field(default_factory=lambda: [0, 0])
+    seconds: NDArray[np.float64]  # [M, 2]
+    decisions: NDArray[np.int64]  # [M, 2]
 
-    def tick(self, side: int, seconds: float, decisions: int) -> None:
-        """Add decisions of one agent."""
-        self.seconds[side] += seconds
-        self.decisions[side] += decisions
+    @classmethod
+    def of(cls, matches: int) -> "Clock":
+        """Return a clock that has not run."""
+        return cls(np.zeros((matches, 2)), np.zeros((matches, 2), dtype=np.int64))
 
     def add(self, other: "Clock") -> None:
         """Add the time of another clock."""
-        for side in range(2):
-            self.seconds[side] += other.seconds[side]
-            self.decisions[side] += other.decisions[side]
+        self.seconds += other.seconds
+        self.decisions += other.decisions
+
+
+@dataclass(frozen=True, slots=True)
+class Games:
+    """Games to be played, of one match or of several: [G] each."""
+
+    match: NDArray[np.intp]
+    """Which match the game belongs to."""
+    number: NDArray[np.int64]
+    """Of the game in its match."""
+    agents: NDArray[np.int8]
+    """[G, 2] the policies that A and B are."""
+
+    def __len__(self) -> int:
+        """Return G."""
+        return len(self.match)
+
+    def select(self, which: slice) -> "Games":
+        """Return some of the games."""
+        return Games(self.match[which], self.number[which], self.agents[which])
 
 
 def deck_numbers(games: NDArray[np.int64]) -> NDArray[np.uint64]:
@@ -59,12 +79,16 @@ def deck_numbers(games: NDArray[np.int64]) -> NDArray[np.uint64]:
 
 
 class Lockstep:
-    """Games in the rows of a batch; a row whose game is over takes the next game."""
+    """Games in the rows of a batch; a row whose game is over takes the next game.
+
+    Games of several matches can be in play together: a policy is asked once a step, for all rows
+    in which it is its move, since to ask costs as much as hundreds of positions.
+    """
 
     def __init__(
         self,
-        policies: tuple[Policy, Policy],
-        games: NDArray[np.int64],
+        policies: Sequence[Policy],
+        games: Games,
         rules: Rules,
         *,
         seed: int = 0,
@@ -75,26 +99,26 @@ class Lockstep:
         """Start the first games.
 
         Args:
-            policies: A and B.
-            games: their numbers in the match, in the order in which they start.
+            policies: all that play.
+            games: in the order in which they start.
             rules: the settings.
             seed: of decks and agents.
             batch: games at once.
             max_deals: a game that has had so many deals ends without a winner.
-            recorder: is given every deal that ends, with the number of its game in the match.
+            recorder: is given every deal that ends; its keys are the games' places in ``games``.
         """
+        self._policies, self._games = policies, games
+        self._rules, self._seed, self._max_deals = rules, seed, max_deals
         self._recorder = recorder
-        self._policies, self._rules, self._seed = policies, rules, seed
-        self._max_deals = max_deals
-        self._games = games
-        self._seats = (games % 2).astype(np.int8)  # of A
-        self._keys = keys(_AGENTS, np.uint64(seed), games)
+        self._seats = (games.number % 2).astype(np.int8)  # of A
+        self._keys = keys(_AGENTS, np.uint64(seed), games.number)
+        self._matches = int(games.match.max(initial=-1)) + 1
         rows = min(batch, len(games))
         self._places = np.arange(rows)  # which of the games is in each row
         self._started = rows
-        self._state = new_games(np.uint64(seed), deck_numbers(games[:rows]), rules)
-        self._tally = Tally(games, rules)
-        self.clock = Clock()
+        self._state = new_games(np.uint64(seed), deck_numbers(games.number[:rows]), rules)
+        self._tally = Tally(games.number, rules)
+        self.clock = Clock.of(self._matches)
 
     @property
     def running(self) -> int:
@@ -114,7 +138,7 @@ class Lockstep:
             return
         self._tally.note_deals(state, rows, self._places[rows])
         if self._recorder is not None:
-            self._recorder.add(state, rows, keys=self._games[self._places[rows]].tolist())
+            self._recorder.add(state, rows, keys=self._places[rows].tolist())
         ended = state.phase[rows] == Phase.GAME_OVER
         ended |= state.deal_number[rows] + 1 >= self._max_deals
         next_deals(state, self._rules, rows[~ended])
@@ -123,49 +147,52 @@ class Lockstep:
             self._tally.note_games(state, rows, self._places[rows])
             self._refill(rows)
 
-    def collect(self) -> Table:
-        """Return the games that have ended since this was last called."""
-        return self._tally.collect()
+    def collect(self) -> tuple[NDArray[np.intp], Table, Clock]:
+        """Return what has ended since this was last called.
+
+        Returns:
+            (matches [K], rows of their tables [K], time spent).
+        """
+        places, table = self._tally.collect()
+        clock, self.clock = self.clock, Clock.of(self._matches)
+        return self._games.match[places], table, clock
 
     def _act(self) -> None:
         """Ask the agents and step."""
-        state = self._state
-        a, b = self._policies
-        of_a = state.player == self._seats[self._places]
-        if a is b:
-            # One policy plays for both, so it is asked once. Time is shared out by decisions.
-            actions, took = self._ask(a, None)
-            mine = int(of_a.sum())
-            self.clock.tick(0, took * mine / len(state), mine)
-            self.clock.tick(1, took * (1 - mine / len(state)), len(state) - mine)
-        else:
-            actions = np.empty(len(state), dtype=np.int16)
-            for side, wanted in enumerate((of_a, ~of_a)):
-                rows = np.flatnonzero(wanted)
-                if rows.size:
-                    actions[rows], took = self._ask(self._policies[side], rows)
-                    self.clock.tick(side, took, len(rows))
+        state, places = self._state, self._places
+        side = state.player ^ self._seats[places]
+        who = self._games.agents[places, side]
+        actions = np.empty(len(state), dtype=np.int16)
+        asked = np.flatnonzero(np.bincount(who, minlength=len(self._policies)))
+        for number in asked.tolist():
+            rows = np.flatnonzero(who == number) if len(asked) > 1 else None
+            actions[slice(None) if rows is None else rows] = self._ask(number, rows, side)
         try:
             step(state, actions, self._rules)
         except IllegalActionError as error:
             row = error.row or 0
             error.add_note(
-                f"agent {'A' if of_a[row] else 'B'} in game {self._games[self._places[row]]} "
+                f"agent {'AB'[side[row]]} in game {self._games.number[places[row]]} "
                 f"(seed {self._seed}), deal {state.deal_number[row]}, "
                 f"step {state.step_count[row]}"
             )
             raise
 
-    def _ask(self, policy: Policy, rows: Rows | None) -> tuple[NDArray[np.int16], float]:
-        """Return a policy's actions in the given rows (None: in all), and the seconds they took."""
+    def _ask(self, number: int, rows: Rows | None, side: Int8) -> NDArray[np.int16]:
+        """Return a policy's actions in the given rows (None: in all)."""
         state = self._state if rows is None else self._state.select(rows)
-        row_keys = self._keys[self._places if rows is None else self._places[rows]]
+        places = self._places if rows is None else self._places[rows]
         moments = (state.deal_number.astype(np.int64) << 32) | state.step_count
-        rng = RowRandom(keys(row_keys, moments))
+        rng = RowRandom(keys(self._keys[places], moments))
         view = make_view(state, self._rules)
         start = perf_counter()
-        actions = policy.act(view, rng)
-        return actions, perf_counter() - start
+        actions = self._policies[number].act(view, rng)
+        took = perf_counter() - start
+        of_side = 2 * self._games.match[places] + (side if rows is None else side[rows])
+        count = np.bincount(of_side, minlength=2 * self._matches).reshape(-1, 2)
+        self.clock.decisions += count
+        self.clock.seconds += took / len(places) * count
+        return actions
 
     def _refill(self, rows: Rows) -> None:
         """Start waiting games in these rows; close up the batch when none is waiting."""
@@ -175,7 +202,7 @@ class Lockstep:
         filled, left = rows[: len(new)], rows[len(new) :]
         if filled.size:
             self._places[filled] = new
-            numbers = deck_numbers(self._games[new])
+            numbers = deck_numbers(self._games.number[new])
             restart(state, filled, np.uint64(self._seed), numbers, self._rules)
         if left.size:
             keep = np.ones(len(state), dtype=np.bool_)

@@ -24,7 +24,7 @@ from ginrummy_env.core.record_data import MAX_NAME
 from ginrummy_env.core.rules import Rules, as_rules, rules_name
 from ginrummy_env.policy import Policy, make_policy
 from training.files import ResultError, read_arrays, write_arrays
-from training.lockstep import BATCH, Clock, Lockstep
+from training.lockstep import BATCH, Clock, Games, Lockstep
 from training.table import GAME, Table, empty_table
 from training.workers import Job, play_jobs
 
@@ -70,7 +70,10 @@ class MatchResult:
     match: Match
     table: Table
     """A row a game, in order; see `table.GAME`."""
-    clock: Clock = field(default_factory=Clock)
+    seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(2))
+    """Spent deciding, by A and B."""
+    decisions: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2, dtype=np.int64))
+    """Made by A and B."""
     command: str = ""
     """What was typed to make it."""
 
@@ -100,8 +103,8 @@ class MatchResult:
         decided = self.table["winner"] >= 0
         table["winner"] = np.where(decided, 1 - self.table["winner"], -1)
         table[~self.table["done"]] = self.table[~self.table["done"]]
-        clock = Clock(self.clock.seconds[::-1], self.clock.decisions[::-1])
-        return MatchResult(replace(self.match, agents=(b, a)), table, clock, self.command)
+        match = replace(self.match, agents=(b, a))
+        return MatchResult(match, table, self.seconds[::-1], self.decisions[::-1], self.command)
 
     def save(self, path: Path) -> None:
         """Write the games played so far as .npz."""
@@ -111,8 +114,8 @@ class MatchResult:
             "match": self.match.to_dict(),
             "versions": versions(),
             "command": self.command,
-            "seconds": self.clock.seconds,
-            "decisions": self.clock.decisions,
+            "seconds": self.seconds.tolist(),
+            "decisions": self.decisions.tolist(),
         }
         write_arrays(path, {name: played[name] for name in GAME.names or ()}, about)
 
@@ -135,7 +138,8 @@ class MatchResult:
             played = np.zeros(len(arrays["game"]), dtype=GAME)
             for name in GAME.names or ():
                 played[name] = arrays[name]
-            clock = Clock(list(about["seconds"]), list(about["decisions"]))
+            seconds = np.array(about["seconds"], dtype=np.float64).reshape(2)
+            decisions = np.array(about["decisions"], dtype=np.int64).reshape(2)
             command = str(about["command"])
             version = about["versions"]["ginrummy_env"]
         except (KeyError, TypeError, ValueError) as error:
@@ -155,7 +159,7 @@ class MatchResult:
         table = empty_table(games)
         wanted = played[numbers < games]
         table[wanted["game"]] = wanted
-        return cls(match, table, clock, command)
+        return cls(match, table, seconds, decisions, command)
 
 
 def versions() -> dict[str, str]:
@@ -254,9 +258,14 @@ def record_games(
     for seat in range(2):  # of A; a recorder has one name a seat
         names = match.agents if seat == 0 else match.agents[::-1]
         recorder = Recorder(match.rules, players=(names[0][:MAX_NAME], names[1][:MAX_NAME]))
+        numbers = np.arange(seat, games, 2)
         lockstep = Lockstep(
             (a, b),
-            np.arange(seat, games, 2),
+            Games(
+                np.zeros(len(numbers), dtype=np.intp),
+                numbers,
+                np.array([[0, 1]] * len(numbers), dtype=np.int8),
+            ),
             match.rules,
             seed=match.seed,
             max_deals=match.max_deals,
@@ -285,7 +294,7 @@ def play_matches(
     Args:
         matches: played in this order.
         games: of each match.
-        workers: processes; all work on one match until its games run out.
+        workers: processes; each plays a share of every match.
         batch: games at once.
         files: where each match is kept.
         policies: what stands behind a name; the registered agent if it is not here.
@@ -307,33 +316,44 @@ def play_matches(
     for number, result in enumerate(results):
         say(number, int(result.table["done"].sum()))
     store = _Store(results, kept)
-    jobs = [
-        Job(
-            (
-                behind.get(match.agents[0], match.agents[0]),
-                behind.get(match.agents[1], match.agents[1]),
-            ),
-            np.flatnonzero(~result.table["done"]),
-            match.rules,
-            match.seed,
-            match.max_deals,
-            batch,
-        )
-        for match, result in zip(matches, results, strict=True)
-    ]
 
-    def report(number: int, ended: Table, clock: Clock) -> None:
-        result = results[number]
-        result.table[ended["game"]] = ended
-        result.clock.add(clock)
-        store.changed(number)
-        say(number, int(result.table["done"].sum()))
+    def report(numbers: NDArray[np.intp], ended: Table, clock: Clock) -> None:
+        for number in np.flatnonzero(clock.decisions.any(axis=1)).tolist():
+            results[number].seconds += clock.seconds[number]
+            results[number].decisions += clock.decisions[number]
+        for number in np.unique(numbers).tolist():
+            mine = ended[numbers == number]
+            results[number].table[mine["game"]] = mine
+            store.changed(number)
+            say(number, int(results[number].table["done"].sum()))
 
     try:
-        play_jobs(jobs, report, workers)
+        play_jobs(_jobs(results, behind, batch), report, workers)
     finally:
         store.save()
     return results
+
+
+def _jobs(results: Sequence[MatchResult], behind: dict[str, str | Policy], batch: int) -> list[Job]:
+    """Return the games that are missing, those under the same rules together."""
+    kinds: dict[tuple[Rules, int, int], list[int]] = {}
+    for number, result in enumerate(results):
+        match = result.match
+        kinds.setdefault((match.rules, match.seed, match.max_deals), []).append(number)
+    jobs = []
+    for (rules, seed, max_deals), numbers in kinds.items():
+        names = list(dict.fromkeys(x for number in numbers for x in results[number].match.agents))
+        missing = [np.flatnonzero(~results[number].table["done"]) for number in numbers]
+        counts = [len(games) for games in missing]
+        pairs = [[names.index(x) for x in results[number].match.agents] for number in numbers]
+        games = Games(
+            np.repeat(numbers, counts),
+            np.concatenate(missing),
+            np.repeat(np.array(pairs, dtype=np.int8), counts, axis=0),
+        )
+        agents = tuple(behind.get(name, name) for name in names)
+        jobs.append(Job(agents, games, rules, seed, max_deals, batch))
+    return jobs
 
 
 def _begin(match: Match, games: int, path: Path | None, command: str) -> MatchResult:

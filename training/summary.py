@@ -95,7 +95,7 @@ def summarise(result: MatchResult) -> Summary:
         "microseconds_a_decision": {
             side: 1e6 * seconds / decisions if decisions else None
             for side, seconds, decisions in zip(
-                SIDES, result.clock.seconds, result.clock.decisions, strict=True
+                SIDES, result.seconds, result.decisions, strict=True
             )
         },
     }

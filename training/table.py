@@ -138,11 +138,15 @@ class Tally:
         """Note games that have just ended, their last deal having been noted; see `note_deals`."""
         self._ended.append((places, state.scores[rows], state.phase[rows]))
 
-    def collect(self) -> Table:
-        """Return the table's rows of games that have ended since this was last called."""
+    def collect(self) -> tuple[Rows, Table]:
+        """Return the games that have ended since this was last called.
+
+        Returns:
+            (places [K] among those counted here, rows of the table [K]).
+        """
         self._count()
         if not self._ended:
-            return np.zeros(0, dtype=GAME)
+            return np.zeros(0, dtype=np.intp), np.zeros(0, dtype=GAME)
         places, by_seat, phase = (np.concatenate(parts) for parts in zip(*self._ended, strict=True))
         self._ended = []
         table = self._table[places]
@@ -158,7 +162,7 @@ class Tally:
         for number, side in enumerate(SIDES):
             table[f"points_{side}"] = scores[:, number]
             table[f"final_{side}"] = final[:, number]
-        return table
+        return places, table
 
     def _count(self) -> None:
         """Add the deals noted to the sums of their games."""

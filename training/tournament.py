@@ -75,8 +75,8 @@ class Tournament:
 
         won = sum(won_by_pair(result) for result in mine)
         played = np.full(len(mine[0].table) // 2, 2 * len(mine))
-        seconds = sum(result.clock.seconds[0] for result in mine)
-        decisions = sum(result.clock.decisions[0] for result in mine)
+        seconds = sum(result.seconds[0] for result in mine)
+        decisions = sum(result.decisions[0] for result in mine)
         return {
             "name": self.names[number],
             "rating": self.ratings.ratings[number].to_dict(),

@@ -12,8 +12,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from time import monotonic
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.policy import Policy, make_policy
-from training.lockstep import Clock, Lockstep
+from training.lockstep import Clock, Games, Lockstep
 from training.table import Table
 
 REPORT_SECONDS = 0.25
@@ -32,10 +31,10 @@ REPORT_SECONDS = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Games that are to be played."""
+    """Games that are to be played, of matches under one set of rules."""
 
-    agents: tuple[str | Policy, str | Policy]
-    games: NDArray[np.int64]
+    agents: tuple[str | Policy, ...]
+    games: Games
     rules: Rules
     seed: int
     max_deals: int
@@ -43,13 +42,12 @@ class Job:
 
     def share(self, worker: int, workers: int) -> "Job":
         """Return the part of one worker: every so-many-th game."""
-        games = self.games[worker::workers]
-        batch = -(-self.batch // workers)
-        return Job(self.agents, games, self.rules, self.seed, self.max_deals, batch)
+        games = self.games.select(slice(worker, None, workers))
+        return replace(self, games=games, batch=-(-self.batch // workers))
 
 
-Report = Callable[[int, Table, Clock], None]
-"""Called with a job's number, games of it that have ended, and the time they took."""
+Report = Callable[[NDArray[np.intp], Table, Clock], None]
+"""Called with the matches of games that have ended, these games, and the time spent."""
 
 
 class WorkerError(RuntimeError):
@@ -70,21 +68,18 @@ def play_jobs(jobs: Sequence[Job], report: Report, workers: int = 1) -> None:
         Exception: what an agent raised.
     """
     if workers == 1:
-        for number, job in enumerate(jobs):
-            _play(job, partial(report, number))
+        for job in jobs:
+            _play(job, report)
     else:
         _play_apart(jobs, report, workers)
 
 
-def _play(job: Job, report: Callable[[Table, Clock], None]) -> None:
+def _play(job: Job, report: Report) -> None:
     """Play a job in this process."""
     if not len(job.games):
         return
-    a, b = job.agents
-    first = make_policy(a)
-    second = first if a is b or (isinstance(a, str) and a == b) else make_policy(b)
     lockstep = Lockstep(
-        (first, second),
+        [make_policy(agent) for agent in job.agents],
         job.games,
         job.rules,
         seed=job.seed,
@@ -96,10 +91,9 @@ def _play(job: Job, report: Callable[[Table, Clock], None]) -> None:
         lockstep.step()
         if monotonic() >= due:
             # Also without games: a worker so learns that nobody is listening any more.
-            report(lockstep.collect(), lockstep.clock)
-            lockstep.clock = Clock()
+            report(*lockstep.collect())
             due = monotonic() + REPORT_SECONDS
-    report(lockstep.collect(), lockstep.clock)
+    report(*lockstep.collect())
 
 
 def _play_apart(jobs: Sequence[Job], report: Report, workers: int) -> None:
@@ -149,8 +143,8 @@ def _receive(end: Connection, open_ends: dict[Connection, SpawnProcess], report:
             for note in notes:
                 error.add_note(note)
             raise error
-        case number, games, clock:
-            report(number, games, clock)
+        case matches, games, clock:
+            report(matches, games, clock)
 
 
 @contextmanager
@@ -175,13 +169,13 @@ def _quiet_start() -> Iterator[None]:
 def _work(end: Connection, jobs: list[Job]) -> None:
     """Play in a worker process."""
 
-    def send(number: int, games: Table, clock: Clock) -> None:
-        end.send((number, games, clock))
+    def send(matches: NDArray[np.intp], games: Table, clock: Clock) -> None:
+        end.send((matches, games, clock))
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        for number, job in enumerate(jobs):
-            _play(job, partial(send, number))
+        for job in jobs:
+            _play(job, send)
         end.send("done")
     except BrokenPipeError:
         return  # whoever asked is gone

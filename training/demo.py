@@ -1,0 +1,122 @@
+"""A demonstration in about a minute: ``make demo``, or ``python -m training.demo``.
+
+First a thousand full games of the two simplest ways to play, all at once. Then everybody against
+everybody, under the classic rules and under those of the EAAI challenge; tables are printed, and
+results and plots are written into a folder.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+from time import perf_counter
+
+from rich.table import Table
+
+from agents.registry import AGENTS
+from ginrummy_env.core.rules import PRESETS
+from training.cli import Parser, whole
+from training.commands import progress_bar, show_tables, speeds, workers_for
+from training.match import play_match
+from training.plots import save_plots
+from training.report import ENDINGS, cross_report, plain, titled_table
+from training.summary import Summary, summarise
+from training.tournament import play_tournament, write_tournament
+
+FIRST = {"random": "random", "knock at once": "gold"}
+"""The two simplest ways to play: anything that is legal; least deadwood, knocking when it can."""
+
+TOURNAMENT_AGENTS = tuple(AGENTS)
+TOURNAMENT_RULES = ("classic", "eaai")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demonstration and return the exit code."""
+    options = _parser().parse_args(arguments)
+    options.workers = workers_for(options, pairings=20)
+    start = perf_counter()
+    out: Path = options.out
+    try:
+        show_tables(first_table(options.first_games, options.seed, options.workers))
+        for rules in TOURNAMENT_RULES:
+            show_tables("", *tournament(rules, options, out / rules))
+    except KeyboardInterrupt:
+        print(f"\ninterrupted; what has been played is in {out}, and is not played again")
+        return 130
+    print(
+        f"\n{perf_counter() - start:.0f} s. Tables and plots are in {out}/classic and {out}/eaai."
+    )
+    print("Play yourself: ginrummy play lookahead. More: ginrummy --help.")
+    return 0
+
+
+def _parser() -> Parser:
+    made = Parser(prog="python -m training.demo", description=__doc__)
+    made.add_argument("--games", type=whole, default=200, help="a pairing in the tournaments (200)")
+    made.add_argument("--first-games", type=whole, default=1000, help="of the first part (1000)")
+    made.add_argument("--seed", type=whole, default=0, help="of decks and agents (0)")
+    made.add_argument("--workers", type=whole, help="processes (one for each core)")
+    made.add_argument("--out", type=Path, default=Path("demo"), help="a folder (demo)")
+    return made
+
+
+def first_table(games: int, seed: int, workers: int) -> Table:
+    """Play the first part and return what it shows."""
+    columns: dict[str, dict[str, str]] = {}
+    for name, agent in FIRST.items():
+        with progress_bar([f"{name}: full games to 100"], games) as progress:
+            start = perf_counter()
+            result = play_match(
+                agent, agent, games=games, seed=seed, workers=workers, progress=progress
+            )
+            seconds = perf_counter() - start
+        columns[name] = _first_column(summarise(result))
+        for what, number in speeds(result, seconds).items():
+            columns[name][what.replace("_", " ")] = f"{number:,.0f}"
+    _, table = titled_table("", ["", *columns])
+    table.title = f"{games:,} full games to 100, classic rules, all at once"
+    for row in next(iter(columns.values())):
+        table.add_row(row, *(column[row] for column in columns.values()))
+    return table
+
+
+def _first_column(summary: Summary) -> dict[str, str]:
+    """Return how deals ended and what games came to, as text."""
+    deals = summary["deals"]
+    counts = {words: sum(summary["endings"][way].values()) for way, words in ENDINGS.items()}
+    counts["void"] = summary["endings"]["void"]
+    never = ("big gin", "equal deadwood", "gin answered by gin")
+    column = {
+        f"deals ended: {words}": f"{100 * count / deals:.2f} %"
+        for words, count in counts.items()
+        if words not in never
+    }
+    column["deals a game"] = plain(summary["deals_a_game"], 1)
+    column["points a game, first seat"] = plain(summary["points_a_game"]["a"], 1)
+    column["points a game, second seat"] = plain(summary["points_a_game"]["b"], 1)
+    column["with bonuses, first seat"] = plain(summary["final_score"]["a"], 1)
+    column["with bonuses, second seat"] = plain(summary["final_score"]["b"], 1)
+    return column
+
+
+def tournament(rules: str, options: argparse.Namespace, out: Path) -> Sequence[object]:
+    """Play a tournament, write it, and return what is to be printed."""
+    names = [f"{rules}: {a} – {b}" for a, b in combinations(TOURNAMENT_AGENTS, 2)]
+    with progress_bar(names, options.games) as progress:
+        played = play_tournament(
+            TOURNAMENT_AGENTS,
+            games=options.games,
+            seed=options.seed,
+            rules=PRESETS[rules],
+            workers=options.workers,
+            out=out,
+            progress=progress,
+        )
+    summary = write_tournament(played, out)
+    save_plots(summary, out)
+    return [cross_report(summary)]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
