@@ -30,8 +30,7 @@ from ginrummy_env.core.cards import (
 from ginrummy_env.core.deadwood import NUM_WAYS, WAYS
 from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.melds import LANE_IN_RUNS, LANE_LEFT, SUIT_SPREAD
-from ginrummy_env.core.observation import _scales as scalar_scales
-from ginrummy_env.core.observation import observation_size, observe
+from ginrummy_env.core.observation import observation_size, observe, scalar_factors
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.view import make_view
@@ -246,7 +245,7 @@ def quick_observation(
         state.knock_limit.item(0),
     ]
     block = np.array(numbers, dtype=np.float32)
-    block *= scalar_scales(rules.target)
+    block *= scalar_factors(rules.target)
     np.minimum(block, 1, out=observation[at:])
     return observation
 

@@ -39,8 +39,8 @@ def new_games(
     """
     numbers = np.asarray(games)
     if numbers.ndim == 0:
-        if numbers < 0:
-            raise ValueError(f"games={games!r}: a number of games from 0 on is needed")
+        if numbers.dtype.kind not in "iu" or numbers < 0:
+            raise ValueError(f"games={games!r}: a whole number of games is needed")
         numbers = np.arange(int(numbers))
     state = BatchState.empty(len(numbers))
     restart(state, np.arange(len(numbers)), seed, numbers, rules, dealers=dealers, decks=decks)

@@ -200,7 +200,7 @@ def observe(view: View, derived: bool = True) -> Flat:
                 at += NUM_CARDS
     numbers = [number(view, deadwood) for _, _, number in _SCALARS.values()]
     block = np.stack(numbers, axis=1, dtype=np.float32, casting="unsafe")
-    block *= _scales(view.rules.target)
+    block *= scalar_factors(view.rules.target)
     np.minimum(block, 1, out=block)
     observation[:, -len(numbers) :] = block
     return observation
@@ -210,7 +210,7 @@ _PIECE = 4096
 
 
 @cache
-def _scales(target: int) -> Flat:
+def scalar_factors(target: int) -> Flat:
     """Return the factor of each scalar, [S] float32."""
     wholes = [target if whole is None else whole for _, whole, _ in _SCALARS.values()]
     return (1 / np.array(wholes)).astype(np.float32)
