@@ -52,6 +52,9 @@ files in --out:
   match.json     what is printed, with rules, seed, versions and command
   records.txt    the first games, move by move, with --records N: `ginrummy replay` shows them
 
+--record FILE writes the first games too (--records says how many, else 10), with what the agents
+thought beside each decision, as far as they tell: `ginrummy replay FILE --html PAGE.html`.
+
 {AGENTS_HELP}
 {RULES_HELP}"""
 
@@ -89,14 +92,21 @@ With one seed the cards are the same again. --out keeps the game: `ginrummy repl
 
 REPLAY_HELP = """\
 Shows a recorded game step by step. The record is played again by the engine, which finds out if it
-is damaged or not allowed by the rules.
+is damaged or not allowed by the rules. With --html it becomes one page for a browser, which needs
+no network: both hands, or with --view only what one player sees.
 
 examples:
   ginrummy replay game.txt                 Enter goes on, q stops
   ginrummy replay game.txt --deal 2 --view 0
   ginrummy replay game.txt --lines         a line a position
+  ginrummy replay game.txt --html game.html
+  ginrummy replay game.txt --html game.html --values search:64
 
-Records come from `ginrummy play --out` and `ginrummy match --records`.
+--values asks an agent what the candidates of every decision are worth; records of
+`ginrummy match --record` carry that already. In the page one jumps to the mistakes: decisions that
+were worth --margin less than the best.
+
+Records come from `ginrummy play --out`, `ginrummy match --record` and `--records`.
 """
 
 BENCH_HELP = """\
@@ -153,6 +163,8 @@ def parser() -> Parser:
     playing(match, 10_000)
     match.add_argument("--records", type=whole, default=0, metavar="N",
                        help="write the first N games, move by move, into --out")  # fmt: skip
+    match.add_argument("--record", type=Path, metavar="FILE",
+                       help="write the first games with what the agents thought")  # fmt: skip
 
     tournament = command("tournament", "everyone against everyone", TOURNAMENT_HELP)
     tournament.add_argument("agents", nargs="+", metavar="AGENT")
@@ -173,6 +185,11 @@ def parser() -> Parser:
                         help="whose cards are shown (both)")  # fmt: skip
     replay.add_argument("--lines", action="store_true", help="a line a position")
     replay.add_argument("--all", action="store_true", help="do not stop for Enter")
+    replay.add_argument("--html", type=Path, metavar="PAGE", help="write a page for a browser")
+    replay.add_argument("--values", metavar="AGENT",
+                        help="with --html: what this agent thinks of each decision")  # fmt: skip
+    replay.add_argument("--margin", type=float, default=0.02, metavar="X",
+                        help="with --html: what a mistake costs at least (0.02)")  # fmt: skip
 
     bench = command("bench", "measure the speed", BENCH_HELP)
     bench.add_argument("--quick", action="store_true", help="a look: short, few rounds")

@@ -14,7 +14,7 @@ from time import perf_counter
 
 import numpy as np
 
-from ginrummy_env.core.record import load, save
+from ginrummy_env.core.record import GameRecord, load, save
 from ginrummy_env.core.rules import rules_name
 from ginrummy_env.policy import ENTRY_POINTS
 from training.files import write_json
@@ -31,6 +31,9 @@ from training.play import play, replay_game
 
 ROOT = Path(__file__).parents[1]
 """The checkout, if this is one."""
+
+RECORDED = 10
+"""So many games `--record` writes, unless `--records` says another number."""
 
 ENOUGH_GAMES = 1_000
 """So many are worth starting another process."""
@@ -101,8 +104,9 @@ def run_match(options: argparse.Namespace) -> int:
 
     a, b = options.agents
     out: Path | None = options.out
-    if options.records and out is None:
-        raise ValueError("--records needs --out, a folder to write them into")
+    record_to: Path | None = options.record
+    if options.records and out is None and record_to is None:
+        raise ValueError("--records needs --out, a folder to write them into, or --record")
     require_games(options.games)
     start = perf_counter()
     try:
@@ -132,7 +136,17 @@ def run_match(options: argparse.Namespace) -> int:
                 out / "records.txt", record_games(result.match, min(options.records, options.games))
             )
         print(f"written: {out}{os.sep}")
+    if record_to is not None:
+        write_record(result, record_to, options.records or RECORDED)
     return 0
+
+
+def write_record(result: MatchResult, path: Path, games: int) -> None:
+    """Write the first games of a match with what the agents thought."""
+    from training.annotate import record_match
+
+    save(path, record_match(result.match, min(games, len(result.table))))
+    print(f"written: {path}")
 
 
 def interrupted(out: Path | None) -> int:
@@ -206,6 +220,10 @@ def run_replay(options: argparse.Namespace) -> int:
         )
     if options.deal == 0:
         raise ValueError("--deal 0: deals are counted from 1")
+    if options.html is not None:
+        return write_page(options, records[options.game - 1])
+    if options.values is not None:
+        raise ValueError("--values needs --html, a page to show them in")
 
     def wait() -> None:
         try:
@@ -227,6 +245,19 @@ def run_replay(options: argparse.Namespace) -> int:
         )
     except QuitGame:
         pass
+    return 0
+
+
+def write_page(options: argparse.Namespace, record: GameRecord) -> int:
+    """Write a recorded game as a page for a browser."""
+    from ginrummy_env.viewer import Replay
+    from training.annotate import annotate
+
+    if options.values is not None:
+        (record,) = annotate([record], options.values)
+    viewer = None if options.view == "both" else int(options.view)
+    Replay(record, viewer=viewer, margin=options.margin).save(options.html)
+    print(f"written: {options.html}")
     return 0
 
 

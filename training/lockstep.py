@@ -28,7 +28,7 @@ from training.table import Table, Tally
 BATCH = 4096
 """Games played at once, unless another number is asked for."""
 
-_AGENTS = 3  # what a random number is for, part of its key: `core.deal` has 1 and 2
+AGENTS = 3  # what a random number is for, part of its key: `core.deal` has 1 and 2
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ class Lockstep:
         self._rules, self._seed, self._max_deals = rules, seed, max_deals
         self._recorder = recorder
         self._seats = (games.number % 2).astype(np.int8)  # of A
-        self._keys = keys(_AGENTS, np.uint64(seed), games.number)
+        self._keys = keys(AGENTS, np.uint64(seed), games.number)
         self._matches = int(games.match.max(initial=-1)) + 1
         rows = min(batch, len(games))
         self._places = np.arange(rows)  # which of the games is in each row
