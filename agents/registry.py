@@ -14,6 +14,7 @@ from agents.heuristic import Heuristic
 from agents.lookahead import Lookahead
 from agents.myopic import Myopic
 from agents.random_agent import RandomAgent
+from agents.search import Search
 from agents.simple import Simple
 from ginrummy_env.policy import Policy
 
@@ -92,6 +93,11 @@ MYOPIC = Agent(
     "myopic", Myopic, "deadwood less what the next card may meld, knocks at once", "knock"
 )
 
+SEARCH = Agent(
+    "search", Search, "tries candidates in sampled worlds, played to the end of the deal", "worlds"
+)
+
 AGENTS: dict[str, Agent] = {
-    agent.name: agent for agent in (RANDOM, GOLD, SIMPLE, HEURISTIC, HEIN, MYOPIC, LOOKAHEAD)
+    agent.name: agent
+    for agent in (RANDOM, GOLD, SIMPLE, HEURISTIC, HEIN, MYOPIC, LOOKAHEAD, SEARCH)
 }

@@ -1,0 +1,137 @@
+"""Monte Carlo search: candidates are tried in the same sampled worlds and played to the end."""
+
+from dataclasses import dataclass, field, fields
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.common import parameter
+from agents.search_belief import fitted
+from agents.search_candidates import Candidates, candidates_of
+from agents.search_rollout import Style
+from agents.search_trial import Trial, try_out
+from ginrummy_env.core.chance import Random, RowRandom, keys
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.state import Phase
+from ginrummy_env.core.view import View
+from ginrummy_env.policy import Policy, make_policy
+
+ROLLOUTS = 1 << 16
+"""Rollouts of one batch; some 400 bytes each."""
+
+NEAR_EAAI = 18
+"""From this undercut bonus on, waiting for gin pays, and `base` and `knock_turns` change."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Leaves its base policy only for an action that does better in sampled worlds.
+
+    For each decision so many worlds are sampled that agree with the view, the same for every
+    candidate. In each, each candidate is done and the deal is played to its end by fast rules
+    (`search_rollout.Style`); its result is worth the chance of winning the game from both scores,
+    or its points. The base policy's action is left only for one with a mean gain over it of more
+    than ``margin`` standard errors, paired by world.
+
+    Worlds are tried in two stages: candidates that are behind after the first quarter get no more.
+
+    Source: STRATEGIES, Monte Carlo; jdh8/gin-rummy-engine (2026).
+    """
+
+    worlds: int = parameter(64, "sampled worlds a decision", 2, 100_000)
+    base: str = field(default="auto", metadata={"about": "the policy it starts from"})
+    margin: float = parameter(1.0, "standard errors that a candidate must be ahead", 0, 100)
+    value: str = field(default="win", metadata={"about": "win: chance of the game; or points"})
+    belief: bool = field(default=True, metadata={"about": "sampled hands look played"})
+    knock_turns: int = parameter(-1, "own turns of knocking in rollouts; -1: by the rules", -1, 999)
+    his_knock: int = parameter(98, "most deadwood he knocks with in rollouts", 0, 98)
+    slack: int = parameter(4, "points given up in rollouts to keep neighbours", 0, 98)
+    discards: int = parameter(4, "most discards weighed", 1, 11)
+    milliseconds: float = parameter(0.0, "time a decision in place of `worlds`; 0: none", 0, 60_000)
+
+    def __post_init__(self) -> None:
+        for each in fields(self):
+            value = getattr(self, each.name)
+            low, high = each.metadata.get("low"), each.metadata.get("high")
+            if low is None:
+                continue
+            if isinstance(value, bool) or not low <= value <= high:
+                raise ValueError(f"{each.name}={value!r}: a number from {low} to {high} is needed")
+        if self.value not in ("win", "points"):
+            raise ValueError(f"value={self.value!r}: win or points is needed")
+        make_policy(self.base_spec(None))
+
+    def base_spec(self, rules: Rules | None) -> str:
+        """Return the name of the base policy under these rules."""
+        if self.base != "auto":
+            return self.base.replace(";", ",")
+        waits = rules is None or rules.undercut_bonus >= NEAR_EAAI
+        return "lookahead" if waits else "lookahead:knock_turns=7"
+
+    def styles(self, rules: Rules) -> tuple[Style, Style]:
+        """Return how the two sides play in rollouts."""
+        early = self.knock_turns
+        if early < 0:
+            early = 0 if rules.undercut_bonus >= NEAR_EAAI else 7
+        return Style(early, 98, 0, self.slack), Style(999, self.his_knock, self.his_knock, 0)
+
+    def act(self, view: View, rng: Random) -> NDArray[np.int16]:
+        """Return an action for each row, -1 where it is not the viewer's move.
+
+        Args:
+            view: N rows.
+            rng: one number a row is drawn from it, besides what the base policy draws.
+        """
+        seeds = (rng.random((len(view),)) * 2.0**53).astype(np.uint64)
+        base: Policy = make_policy(self.base_spec(view.rules))
+        actions = np.asarray(base.act(view, rng)).astype(np.int16)
+        rows = np.flatnonzero(view.to_move & np.isin(view.phase, _SEARCHED))
+        if not rows.size:
+            return actions
+        part = view.select(rows)
+        found = candidates_of(part, actions[rows], self.discards)
+        actions[rows] = self._decide(part, found, keys(seeds[rows]))
+        return actions
+
+    def _decide(
+        self, view: View, found: Candidates, row_keys: NDArray[np.uint64]
+    ) -> NDArray[np.int16]:
+        chosen = found.actions[found.starts].copy()
+        counts = np.diff(found.starts, append=len(found.actions))
+        several = np.flatnonzero(counts > 1)
+        worth = counts[several] * self.worlds
+        groups = np.cumsum(worth) // ROLLOUTS
+        for group in np.unique(groups):
+            rows = several[groups == group]
+            trial = self.weigh(view.select(rows), found.select(rows), row_keys[rows])
+            chosen[rows] = trial.choice(self.margin)
+        return chosen
+
+    def weigh(self, view: View, found: Candidates, row_keys: NDArray[np.uint64]) -> Trial:
+        """Return what the candidates did in the sampled worlds.
+
+        Args:
+            view: N rows, the viewer to move.
+            found: their candidates.
+            row_keys: [N] uint64, from which all chance follows.
+        """
+        trial = Trial(found, self.value == "win")
+        me, him = self.styles(view.rules)
+        first = max(self.worlds // 4, min(self.worlds, 8))
+        stages = [first, self.worlds - first]
+        deadline = np.inf
+        if self.milliseconds > 0:
+            deadline = perf_counter() + len(view) * self.milliseconds / 1000
+            stages = [first] * 1000
+        for stage, worlds in enumerate(stages):
+            live = trial.live()
+            if worlds <= 0 or not live.size or perf_counter() > deadline:
+                break
+            rng = RowRandom(keys(row_keys, stage))
+            try_out(trial, view, live, worlds, rng, me, him, fitted() if self.belief else None)
+            trial.drop(1.0)
+        return trial
+
+
+_SEARCHED = [Phase.OPENING, Phase.DRAW, Phase.DISCARD]

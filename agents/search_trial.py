@@ -1,0 +1,202 @@
+"""Candidates tried in sampled worlds: what came out, and who is ahead."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.search_belief import Belief
+from agents.search_candidates import Candidates
+from agents.search_rollout import FREE, OPENING, STOCK, TAKE, Ends, Starts, Style, roll_out, settle
+from agents.search_value import win_chance
+from agents.search_worlds import Worlds, sample_worlds
+from ginrummy_env.core.actions import KNOCK, PASS, TAKE_UPCARD
+from ginrummy_env.core.cards import CARD_BIT, Rows
+from ginrummy_env.core.chance import RowRandom
+from ginrummy_env.core.deal import doubled
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.state import Outcome
+from ginrummy_env.core.view import View
+
+Float = NDArray[np.float64]
+
+ENDINGS = ("gin", "knock", "undercut", "his gin", "his knock", "his undercut", "void")
+
+
+@dataclass(slots=True)
+class Trial:
+    """Sums over the worlds so far, for each candidate."""
+
+    found: Candidates
+    win: bool
+    """Whether deals are worth the chance of winning the game, or points."""
+    count: Float = field(init=False)  # [C] worlds
+    value: Float = field(init=False)  # [C] sum of the values
+    square: Float = field(init=False)  # [C] sum of their squares
+    gain: Float = field(init=False)  # [C] sum of the gains over the base's action
+    gain_square: Float = field(init=False)  # [C]
+    endings: Float = field(init=False)  # [C, 7] how deals ended, see ENDINGS
+    dropped: NDArray[np.bool_] = field(init=False)  # [C]
+
+    def __post_init__(self) -> None:
+        count = len(self.found.actions)
+        self.count, self.value, self.square = (np.zeros(count) for _ in range(3))
+        self.gain, self.gain_square = np.zeros(count), np.zeros(count)
+        self.endings = np.zeros((count, len(ENDINGS)))
+        self.dropped = np.zeros(count, dtype=np.bool_)
+
+    @property
+    def base(self) -> Rows:
+        """[C] the place of the base's action of the same position."""
+        return self.found.starts[self.found.rows]
+
+    def live(self) -> Rows:
+        """Return the places of candidates that are worth more worlds, and of their bases."""
+        others = ~self.dropped
+        others[self.found.starts] = False
+        wanted = others.copy()
+        wanted[self.base[others]] = True
+        return np.flatnonzero(wanted)
+
+    def mean_gain(self) -> tuple[Float, Float]:
+        """Return each candidate's mean gain over the base's action, and its standard error."""
+        count = np.maximum(self.count, 1)
+        mean = self.gain / count
+        spread = np.maximum(self.gain_square / count - mean**2, 0)
+        return mean, np.sqrt(spread / np.maximum(count - 1, 1))
+
+    def drop(self, errors: float) -> None:
+        """Give up candidates that are so many standard errors behind the base's action."""
+        mean, error = self.mean_gain()
+        self.dropped |= mean + errors * error <= 0
+        self.dropped[self.found.starts] = False
+
+    def choice(self, margin: float) -> NDArray[np.int16]:
+        """Return the action of the largest mean gain of more than ``margin`` standard errors, [N].
+
+        The base's action if there is none.
+        """
+        mean, error = self.mean_gain()
+        good = (mean > 0) & (mean > margin * error) & ~self.dropped
+        mean = np.where(good, mean, -1.0)
+        mean[self.found.starts] = 0.0
+        order = np.lexsort((-mean, self.found.rows))
+        return self.found.actions[order[self.found.starts]]
+
+
+def try_out(
+    trial: Trial,
+    view: View,
+    live: Rows,
+    count: int,
+    rng: RowRandom,
+    me: Style,
+    him: Style,
+    belief: Belief | None,
+) -> None:
+    """Try candidates in further worlds. Changes ``trial`` in place.
+
+    Args:
+        trial: of N positions.
+        view: N rows.
+        live: [L] places of candidates, each with its base.
+        count: worlds a position.
+        rng: randomness of N rows.
+        me, him: how the two sides play on.
+        belief: how the opponent's cards are judged, or None.
+    """
+    worlds = sample_worlds(view, count, rng, belief)
+    rows = trial.found.rows[live]
+    ends = _play(worlds, view, rows, trial.found.actions[live], count, me, him)
+    points = ends.points.reshape(len(live), count)
+    if trial.win:
+        value = win_chance(view.scores[rows], points, view.rules)
+    else:
+        value = points.astype(np.float64)
+    place = np.full(len(trial.count), -1)
+    place[live] = np.arange(len(live))
+    gain = value - value[place[trial.base[live]]]
+    trial.count[live] += count
+    trial.value[live] += value.sum(axis=1)
+    trial.square[live] += (value**2).sum(axis=1)
+    trial.gain[live] += gain.sum(axis=1)
+    trial.gain_square[live] += (gain**2).sum(axis=1)
+    kinds = _endings(ends).reshape(len(live), count)
+    for kind in range(len(ENDINGS)):
+        trial.endings[live, kind] += (kinds == kind).sum(axis=1)
+
+
+def _endings(ends: Ends) -> NDArray[np.int8]:
+    """Return the place in ENDINGS of each end, [R]. An undercut is his whose points it brought."""
+    place = np.full(len(Outcome), 6, dtype=np.int8)
+    place[[Outcome.GIN, Outcome.BIG_GIN]] = 0
+    place[Outcome.KNOCK] = 1
+    place[Outcome.UNDERCUT] = 2
+    mine = ends.i_knocked ^ (ends.outcome == Outcome.UNDERCUT)
+    kinds = place[ends.outcome]
+    return np.where((kinds < 3) & ~mine, kinds + 3, kinds).astype(np.int8)
+
+
+def _play(
+    worlds: Worlds,
+    view: View,
+    rows: Rows,
+    actions: NDArray[np.int16],
+    count: int,
+    me: Style,
+    him: Style,
+) -> Ends:
+    """Do each of L actions in each of its position's worlds and play on, L * count results."""
+    rules: Rules = view.rules
+    knocks = (actions >= KNOCK) & (actions < 2 * KNOCK)
+    throws = actions < 2 * KNOCK
+    takes = actions == TAKE_UPCARD
+    passes = actions == PASS
+    cards = np.where(throws, actions % KNOCK, -1)
+    bits = CARD_BIT[cards]
+    upcards = CARD_BIT[view.upcard[rows]]
+    first = np.full(len(rows), STOCK, dtype=np.int8)
+    first[takes] = TAKE
+    first[throws] = FREE
+    first[passes & ~view.is_dealer[rows]] = OPENING
+    world = (rows[:, None] * count + np.arange(count)).reshape(-1)
+
+    def spread(values: NDArray[Any]) -> NDArray[Any]:
+        return np.repeat(values, count)
+
+    starts = Starts(
+        mine=spread(view.hand[rows] & ~bits),
+        his=worlds.his[world],
+        upcard=spread(np.where(throws, bits, upcards)),
+        pile=spread(view.discards[rows] | bits),
+        deck=worlds.deck,
+        world=world,
+        stock=spread(view.stock_count[rows].astype(np.int64)),
+        turn=spread(view.turn[rows].astype(np.int64) + throws),
+        my_move=spread(~(throws | passes)),
+        first=spread(first),
+        limit=spread(view.knock_limit[rows]),
+        doubled=spread(doubled(view.first_upcard[rows], rules)),
+    )
+    ended = spread(knocks)
+    ends = Ends(
+        np.zeros(len(starts), dtype=np.int16),
+        np.full(len(starts), Outcome.VOID, dtype=np.int8),
+        np.zeros(len(starts), dtype=np.bool_),
+    )
+    laid = np.flatnonzero(ended)
+    if laid.size:
+        points, outcome = settle(starts.mine[laid], starts.his[laid], starts.pile[laid], rules)
+        ends.points[laid] = np.where(starts.doubled[laid], 2 * points, points)
+        ends.outcome[laid] = outcome
+        ends.i_knocked[laid] = True
+    # A discard that brings the stock's end or the turn bound: void, as `ends` stands.
+    bound = rules.turn_bound if rules.turn_bound is not None else 1000
+    void = spread(throws) & ((starts.stock <= rules.void_stock) | (starts.turn >= bound))
+    on = np.flatnonzero(~(ended | void))
+    if on.size:
+        played = roll_out(starts.select(on), me, him, rules)
+        ends.points[on], ends.outcome[on] = played.points, played.outcome
+        ends.i_knocked[on] = played.i_knocked
+    return ends

@@ -1,0 +1,87 @@
+"""Worlds that agree with a view: the opponent's ten cards and the order of the stock."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.search_belief import Belief, stages
+from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, Hands, card_planes, hand_size
+from ginrummy_env.core.chance import Random
+from ginrummy_env.core.deadwood import deadwood
+from ginrummy_env.core.sampling import sample_states
+from ginrummy_env.core.view import OPPONENT, View
+
+SWAPS = 16
+"""Cards that are offered in exchange, one after another, to make a hand look played."""
+
+
+@dataclass(slots=True)
+class Worlds:
+    """k worlds for each of N positions, those of one side by side."""
+
+    his: Hands  # [N * k] uint64
+    deck: NDArray[np.int8]  # [N * k, 52] the stock at the end
+
+
+def sample_worlds(
+    view: View, count: int, rng: Random, belief: Belief | None, swaps: int = SWAPS
+) -> Worlds:
+    """Return ``count`` worlds for each row of a view.
+
+    Without a belief all hands are equally likely. With one, a hand is drawn card by card by the
+    belief's weights; then single cards of it are exchanged with the stock, as the Metropolis
+    rule has it, so that hands come to be likely in proportion to the product of their cards'
+    weights times ``exp(-slope × deadwood)``: cards drawn one by one lack a played hand's melds.
+
+    Args:
+        view: N rows.
+        count: worlds a row.
+        rng: randomness of N rows.
+        belief: how the opponent's cards are judged; None: all alike.
+        swaps: exchanges tried for each world.
+
+    Source: Metropolis et al. (1953).
+    """
+    weights = None if belief is None else belief.weights(view)
+    states = sample_states(view, view.rules, rng, count, weights)
+    rows = np.arange(len(states))
+    his = states.hands[rows, np.repeat(1 - view.player, count)]
+    if belief is not None and weights is not None and swaps:
+        chances = rng.random((len(view), count, 3 * swaps)).reshape(-1, swaps, 3)
+        slopes = np.repeat(belief.deadwood[stages(view)], count)
+        unknown = his & ~np.repeat(view.known[:, OPPONENT], count)
+        his = _swapped(states.deck, his, unknown, states.stock_count, weights, slopes, chances)
+    return Worlds(his, states.deck)
+
+
+def _swapped(
+    deck: NDArray[np.int8],
+    his: Hands,
+    unknown: Hands,
+    stock: NDArray[np.int8],
+    weights: NDArray[np.float64],
+    slopes: NDArray[np.float64],
+    chances: NDArray[np.float64],
+) -> Hands:
+    """Return hands after exchanges with the stock, [W]. Changes ``deck`` in place."""
+    size = hand_size(unknown).astype(np.int64)
+    # His unknown cards, in ascending order, as numbers; behind them anything.
+    cards = np.argsort(~card_planes(unknown), axis=1, kind="stable")[:, :10].astype(np.int8)
+    rows = np.arange(len(his))
+    logs = np.log(weights).reshape(-1)
+    base = rows // (len(his) // len(weights)) * NUM_CARDS
+    left = deadwood(his)
+    flat_cards, flat_deck = cards.reshape(-1), deck.reshape(-1)
+    fits = np.log(np.maximum(chances[:, :, 2], 1e-12))
+    for number in range(chances.shape[1]):
+        out_at = rows * 10 + (chances[:, number, 0] * size).astype(np.int64)
+        in_at = (rows + 1) * NUM_CARDS - 1 - (chances[:, number, 1] * stock).astype(np.int64)
+        out, new = flat_cards[out_at], flat_deck[in_at]
+        hand = (his & ~CARD_BIT[out]) | CARD_BIT[new]
+        after = deadwood(hand)
+        score = logs[base + new] - logs[base + out] - slopes * (after - left)
+        taken = np.flatnonzero((score > fits[:, number]) & (size > 0) & (stock > 0))
+        his[taken], left[taken] = hand[taken], after[taken]
+        flat_cards[out_at[taken]], flat_deck[in_at[taken]] = new[taken], out[taken]
+    return his
