@@ -225,6 +225,28 @@ def test_no_hands_at_all():
     assert knock_discards(none, np.zeros(0, dtype=np.int16)).shape == (0,)
 
 
+@pytest.mark.parametrize(
+    ("question", "cards_held", "message"),
+    [
+        pytest.param(deadwood, 12, "a hand of 12 cards where 0 to 11 are needed: As 2s", id="12"),
+        pytest.param(deadwood_after_discard, 10, "10 cards where 11 are needed: As 2s", id="ten"),
+        pytest.param(deadwood_after_discard, 12, "12 cards where 11 are needed: As 2s", id="more"),
+        pytest.param(least_after_discard, 10, "10 cards where 11 are needed: As 2s", id="least"),
+    ],
+)
+def test_hands_of_a_wrong_size(question, cards_held, message):
+    fine = 10 if question is deadwood else 11
+    with pytest.raises(ValueError, match=message):
+        question(masks([range(fine), range(cards_held)]))
+
+
+@pytest.mark.parametrize("question", [deadwood, deadwood_after_discard, least_after_discard])
+@pytest.mark.parametrize("dtype", [np.int64, np.float64, np.uint32])
+def test_hands_of_a_wrong_type(question, dtype):
+    with pytest.raises(ValueError, match=f"hands are uint64 bit masks, not {np.dtype(dtype)}"):
+        question(np.array([2047], dtype=dtype))
+
+
 def test_the_cheap_bound_rules_out_no_knock():
     hands = rich_hands(np.random.default_rng(2), 5_000, 11)
     for limit in (0, 1, 10, 20):

@@ -1,15 +1,11 @@
 """The game: deals up to the target score, and who deals next (RULES, The game; One deal, 1)."""
 
-import random
-
 import numpy as np
 import oracle
 import pytest
 from positions import (
     differences,
-    oracle_deals,
     places,
-    play_beside,
     play_deals,
     view_bytes,
 )
@@ -25,7 +21,6 @@ from ginrummy_env.core.game import (
 )
 from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.rules import CLASSIC, OKLAHOMA, Rules
-from ginrummy_env.core.scoring import final_scores
 from ginrummy_env.core.state import NOBODY, Outcome, Phase
 from ginrummy_env.core.view import make_view
 
@@ -269,41 +264,6 @@ def test_other_rows_go_on():
 
 
 # Whole games
-
-
-def test_games_under_random_rules():
-    """Beside the oracle: totals, deals won, dealers, the winner and the final scores."""
-    choose, rng = random.Random(5), np.random.default_rng(5)
-    finished = 0
-    for number in range(20):
-        chosen = oracle.random_rules(choose) | {"target": choose.choice([1, 30, 60])}
-        rules = Rules(**chosen)
-        state = new_games(number, 2, rules)
-        games = [oracle.Game(chosen, dealer) for dealer in state.dealer.tolist()]
-        for _ in range(8):
-            running = np.flatnonzero(state.phase == Phase.OPENING)
-            if not running.size:
-                break
-            part = state.select(running)
-            assert part.dealer.tolist() == [games[row].dealer for row in running]
-            deals = oracle_deals(part, chosen)
-            play_beside(part, rules, deals, rng, knocks=1)
-            state.assign(running, part)
-            for row, deal in zip(running, deals, strict=True):
-                games[row].add(deal)
-            assert state.scores.tolist() == [game.totals for game in games]
-            assert state.deals_won.tolist() == [game.deals_won for game in games]
-            assert game_winners(state, rules).tolist() == [
-                NOBODY if game.winner is None else game.winner for game in games
-            ]
-            over = state.phase == Phase.GAME_OVER
-            assert over.tolist() == [game.winner is not None for game in games]
-            finals = final_scores(state.scores, state.deals_won, rules)
-            for row in np.flatnonzero(over):
-                assert finals[row].tolist() == games[row].final
-                finished += 1
-            next_deals(state, rules)
-    assert finished > 20
 
 
 @pytest.mark.parametrize("rules", [CLASSIC, OKLAHOMA, Rules(target=30, next_dealer="loser")])
