@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from ginrummy_env import __version__
 from ginrummy_env.core.rules import PRESETS, Rules
+from training.train_commands import add_commands
 
 DESCRIPTION = """\
 Gin rummy: play it, let agents play it, measure them.
@@ -17,6 +18,7 @@ Gin rummy: play it, let agents play it, measure them.
   ginrummy play simple                 a game against an agent, here in the terminal
   ginrummy match simple gold           two agents, ten thousand games
   ginrummy tournament simple gold random
+  ginrummy train runs/first            train an agent
   ginrummy COMMAND --help              more about a command, with examples
 """
 
@@ -78,14 +80,18 @@ files in --out:
 {RULES_HELP}"""
 
 PLAY_HELP = f"""\
-A game against an agent, here in the terminal. While playing, type help.
+A game against an agent, here in the terminal (while playing, type help) or in the browser.
 
 examples:
   ginrummy play
   ginrummy play gold --rules modern
   ginrummy play lookahead --seed 5 --out game.txt
 
+  ginrummy play search:128 --web           then open http://127.0.0.1:8765/
+
 With one seed the cards are the same again. --out keeps the game: `ginrummy replay` shows it.
+In the browser the game is saved after every move, in the folder ginrummy-games or that of --out,
+and the same command goes on with it.
 
 {AGENTS_HELP}
 {RULES_HELP}"""
@@ -173,7 +179,11 @@ def parser() -> Parser:
 
     play = command("play", "a game against an agent", PLAY_HELP)
     play.add_argument("agent", nargs="?", default="simple", metavar="AGENT", help="(simple)")
-    common(play, "a file for the record of the game", seed=None)
+    common(play, "a file for the record of the game; with --web a folder", seed=None)
+    play.add_argument("--web", action="store_true", help="in the browser, at http://127.0.0.1:PORT")
+    play.add_argument("--port", type=whole, default=8765, metavar="PORT", help="with --web (8765)")
+    play.add_argument("--hints", nargs="+", default=[], metavar="AGENT",
+                      help="with --web: further agents to choose from")  # fmt: skip
     play.add_argument("--ascii", action="store_true", help="letters for the suits, no other signs")
 
     replay = command("replay", "show a recorded game", REPLAY_HELP)
@@ -190,6 +200,8 @@ def parser() -> Parser:
                         help="with --html: what this agent thinks of each decision")  # fmt: skip
     replay.add_argument("--margin", type=float, default=0.02, metavar="X",
                         help="with --html: what a mistake costs at least (0.02)")  # fmt: skip
+
+    add_commands(command)
 
     bench = command("bench", "measure the speed", BENCH_HELP)
     bench.add_argument("--quick", action="store_true", help="a look: short, few rounds")

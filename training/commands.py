@@ -28,6 +28,7 @@ from training.match import (
     versions,
 )
 from training.play import play, replay_game
+from training.train_commands import run_imitate, run_train  # noqa: F401
 
 ROOT = Path(__file__).parents[1]
 """The checkout, if this is one."""
@@ -202,12 +203,30 @@ def _color() -> bool:
 
 def run_play(options: argparse.Namespace) -> int:
     """Let a person play."""
+    if options.web:
+        return serve_game(options)
     seed = secrets.randbits(32) if options.seed is None else options.seed
     name = options.agent.partition(":")[0] or "opponent"
     human = Human(opponent=name, color=_color(), ascii=options.ascii)
     with suppress(ImportError):  # where there is none, what is typed can't be edited
         import readline  # noqa: F401
     play(human, options.agent, options.rules, seed=seed, out=options.out)
+    return 0
+
+
+def serve_game(options: argparse.Namespace) -> int:
+    """Let a person play in the browser."""
+    try:
+        from training.web.game import WebGame
+        from training.web.server import Server
+    except ModuleNotFoundError as error:
+        raise ValueError(f"{error.name} is missing: pip install 'ginrummy_env[web]'") from error
+    folder: Path = options.out or Path("ginrummy-games")
+    game = WebGame(folder, options.agent, options.rules, seed=options.seed, hints=options.hints)
+    server = Server(game, options.port)
+    print(f"Gin rummy against {game.agent}: open {server.url}   (Ctrl-C stops)")
+    print(f"The game is kept in {game.path}; the same command goes on with it.", flush=True)
+    server.run()
     return 0
 
 

@@ -43,20 +43,18 @@ def action_words(action: int, upcard: int = NO_CARD) -> str:
     return f"discard {sign_name(action)}"
 
 
-def frame(positions: dict[int, Position], players: Sequence[int] = (0, 1)) -> Json:
+def frame(positions: dict[int, Position]) -> Json:
     """Return one position of a game.
 
     Args:
         positions: by player, what he sees; of one player or of both.
-        players: whose numbers stand for the two sides of each position: the viewer of
-            ``positions[p]`` is player p.
 
     Returns:
         Plain values, without anything that is in none of the positions.
     """
     one = next(iter(positions.values()))
     sides = []
-    for player in players:
+    for player in range(NUM_PLAYERS):
         own, other = positions.get(player), positions.get(1 - player)
         side = own.me if own else other.opponent if other else None
         assert side is not None
@@ -130,16 +128,15 @@ def layoff_sentences(position: Position) -> list[str]:
     return lines
 
 
-def seat_frame(view: View, names: Sequence[str]) -> tuple[Json, Position]:
-    """Return the position that one player sees, and the reading that it was made from.
+def seat_frame(view: View, names: Sequence[str]) -> Json:
+    """Return the position that one player sees, as a frame.
 
     Args:
         view: one row.
         names: of players 0 and 1.
     """
     player = int(view.player[0])
-    position = read_position(view, names=(names[player], names[1 - player]))
-    return frame({player: position}), position
+    return frame({player: read_position(view, names=(names[player], names[1 - player]))})
 
 
 def decision(annotation: Annotation, action: int, upcard: int) -> Json:

@@ -9,6 +9,7 @@ function el(tag, attributes, ...children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === false || value === null || value === undefined) continue;
     if (name === "on") for (const [event, run] of Object.entries(value)) made.addEventListener(event, run);
+    else if (name === "style") made.style.cssText = value; // allowed where style attributes are not
     else made.setAttribute(name, value === true ? "" : value);
   }
   made.append(...children.filter((child) => child !== null && child !== undefined));
@@ -31,7 +32,7 @@ function cardElement(card, { classes = "", words = "", press = null } = {}) {
 
 /* A hand: its groups side by side, each with what it is below it. */
 function handElement(name, hand, { drawn = -1, known = [], press = null, chosen = -1 } = {}) {
-  const box = el("div", { class: "hand", role: "group", "aria-label": `Hand of ${name}` });
+  const box = el("div", { class: `hand ${hand.unseen ? "backs" : ""}`, role: "group", "aria-label": `Hand of ${name}` });
   if (hand.unseen) {
     const backs = Array.from({ length: hand.unseen }, () => el("span", { class: "card back", "aria-hidden": "true" }));
     box.append(el("div", { class: "group", role: "group", "aria-label": `${hand.unseen} cards not seen` },
@@ -90,7 +91,7 @@ function sheetElement(sheet, names, rows, withBonuses) {
     for (const line of sheet.bonuses) {
       const final = line === sheet.bonuses[sheet.bonuses.length - 1];
       body.append(el("tr", { class: final ? "final" : "bonus" }, el("th", { scope: "row" }, line.words),
-        ...line.points.map((points) => el("td", { class: "number" }, final ? String(points) : `+${points}`))));
+        ...line.points.map((points) => el("td", { class: "number" }, final ? String(points) : points ? `+${points}` : "–"))));
     }
   }
   return el("table", { class: "sheet" }, el("caption", {}, `Score sheet, to ${sheet.target} points`), el("thead", {}, head), body);
