@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import RowRandom, bits, keys
 from ginrummy_env.core.legal import action_masks, require_actions
@@ -30,6 +31,7 @@ ILLEGAL_REWARD = -1.0
 
 _OPPONENT, _SEAT = 101, 102  # what a random number is for, part of its key
 _ONE_BIT = np.uint64(1)
+_DEAL_OVER, _GAME_OVER = int(Phase.DEAL_OVER), int(Phase.GAME_OVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +202,17 @@ class LearnerGames:
             ValueError: actions of a wrong shape or type.
         """
         state = self.state
-        chosen = require_actions(actions, len(self))
+        asked = np.asarray(actions)
+        if self.illegal_action == "lose" and asked.dtype.kind in "iu":
+            asked = np.clip(asked, -1, NUM_ACTIONS)  # numbers that are no action lose too
+        chosen = require_actions(asked, len(self))
         live = ~state.over
         illegal = np.zeros(0, dtype=np.intp)
         terminated = np.zeros(len(self), dtype=np.bool_)
         truncated = np.zeros(len(self), dtype=np.bool_)
         if self.illegal_action == "lose":
             illegal = np.flatnonzero(live & ~self._legal(chosen))
-            state.phase[illegal] = Phase.GAME_OVER
+            state.phase[illegal] = _GAME_OVER
         first = self.episodes.step(chosen)
         rewards = np.where(live, self._owed, 0.0)
         deals, self._owed_deals = self._owed_deals, {}
@@ -285,7 +290,7 @@ class LearnerGames:
         self, player: NDArray[np.int8], phase: NDArray[np.int8], rows: Rows
     ) -> NDArray[np.bool_]:
         """Return in which of the rows it is the opponent's move."""
-        return (player != self.seats[rows]) & (phase < Phase.DEAL_OVER)
+        return (player != self.seats[rows]) & (phase < _DEAL_OVER)
 
     def _opponent_actions(self, part: BatchState, rows: Rows) -> NDArray[np.int16]:
         view = make_view(part, self.episodes.options.rules)

@@ -35,9 +35,8 @@ from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.view import make_view
 
-_OPENING, _FIRST_DRAW, _DRAW, _DISCARD = (
-    int(phase) for phase in (Phase.OPENING, Phase.FIRST_DRAW, Phase.DRAW, Phase.DISCARD)
-)
+_OPENING, _FIRST_DRAW, _DRAW, _DISCARD, _, _DEAL_OVER, _ = (int(phase) for phase in Phase)
+_NUM_PHASES = len(Phase)
 _BITS = list(CARD_BIT[:NUM_CARDS])
 _INT_BITS = [int(bit) for bit in CARD_BIT]  # _INT_BITS[NO_CARD] is 0
 _ALL = int(FULL_DECK)
@@ -195,7 +194,7 @@ def quick_observation(
 ) -> NDArray[np.float32]:
     """Return what a player of a batch of one sees, [size] float32; see `observation`."""
     phase = state.phase.item(0)
-    if phase >= Phase.DEAL_OVER:
+    if phase >= _DEAL_OVER:
         return observe(make_view(state, rules, [player]), derived)[0]
     other = 1 - player
     hand = state.hands.item(0, player)
@@ -230,7 +229,7 @@ def quick_observation(
             observation[at - NUM_CARDS : at] = _AFTER.take(after)
         observation[at : at + NUM_CARDS] = planes[raw + NUM_CARDS :]
         at += NUM_CARDS
-    numbers = [0] * len(Phase)
+    numbers = [0] * _NUM_PHASES
     numbers[phase] = 1
     numbers += [
         moves,
