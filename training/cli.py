@@ -115,6 +115,21 @@ were worth --margin less than the best.
 Records come from `ginrummy play --out`, `ginrummy match --record` and `--records`.
 """
 
+ANALYSE_HELP = f"""\
+Why a move: tries the candidates of one position in sampled worlds, the same for each, plays every
+deal to its end and prints what each candidate is worth and how the deals ended.
+
+examples:
+  ginrummy analyse game.txt --deal 2 --step 7
+  ginrummy analyse --hand "4s 5s 6s 9h 9d 9c Kh Kd 2c 3c Qs" --pile "7h Jd" --rules eaai
+  ginrummy analyse --hand "4s 5s 6s 9h 9d 9c Kh Kd 2c 3c" --pile "7h Kc" --score 40:75
+  ginrummy analyse game.txt --deal 2 --step 7 --out why.png
+
+A typed position has a hand of ten cards (draw or take?) or eleven (which discard? knock?). Cards
+that he threw and left tell of his hand: --thrown, --declined and --known say which they were.
+
+{RULES_HELP}"""
+
 BENCH_HELP = """\
 In a checkout of the project: runs its benchmarks, which compare with other libraries. Elsewhere:
 measures games a second of this installation.
@@ -202,6 +217,27 @@ def parser() -> Parser:
                         help="with --html: what a mistake costs at least (0.02)")  # fmt: skip
 
     add_commands(command)
+
+    analyse = command("analyse", "why a move: candidates in sampled worlds", ANALYSE_HELP)
+    analyse.add_argument("file", type=Path, nargs="?", metavar="FILE", help="a record")
+    analyse.add_argument("--game", type=whole, default=1, metavar="K", help="from 1 (1)")
+    analyse.add_argument("--deal", type=whole, default=1, metavar="K", help="from 1 (1)")
+    analyse.add_argument("--step", type=whole, default=1, metavar="K", help="action, from 1 (1)")
+    common(analyse, "a file for the plot (png, svg, pdf) or the numbers (json)")
+    for name, about in (
+        ("hand", "your cards, ten or eleven"),
+        ("pile", "the discard pile, oldest first"),
+        ("known", "his cards that he took from the pile"),
+        ("thrown", "cards of the pile that he threw"),
+        ("declined", "upcards that he left"),
+        ("taken", "the upcard you took this turn"),
+    ):
+        analyse.add_argument(f"--{name}", default="", metavar="CARDS", help=about)
+    analyse.add_argument("--score", default="0:0", metavar="A:B", help="yours and his (0:0)")
+    analyse.add_argument("--dealer", action="store_true", help="you dealt")
+    analyse.add_argument("--opening", action="store_true", help="the first upcard is offered")
+    analyse.add_argument("--search", default="search:1000", metavar="AGENT",
+                         help="what weighs the candidates (search:1000)")  # fmt: skip
 
     bench = command("bench", "measure the speed", BENCH_HELP)
     bench.add_argument("--quick", action="store_true", help="a look: short, few rounds")

@@ -280,6 +280,13 @@ def write_page(options: argparse.Namespace, record: GameRecord) -> int:
     return 0
 
 
+def run_analyse(options: argparse.Namespace) -> int:
+    """Say why a move: the candidates of a position."""
+    from training.analyse import run
+
+    return run(options)
+
+
 def run_agents(options: argparse.Namespace) -> int:
     """List the agents: those of this project and of any other package that brings some."""
     makers = {point.name: point.load() for point in entry_points(group=ENTRY_POINTS)}

@@ -74,7 +74,8 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         ResultError: it is damaged, or something else.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        # By way of memory: of a damaged file numpy would leave the handle open.
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         about = json.loads(str(arrays.pop("about")))
     except FileNotFoundError:

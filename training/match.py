@@ -31,7 +31,7 @@ from training.workers import Job, play_jobs
 FORMAT = 1
 """Of the files that hold games; another number, and they are read no more."""
 
-SAVE_SECONDS = 5.0
+SAVE_SECONDS = 2.0
 """How often games that have ended are saved while others are played."""
 
 

@@ -92,7 +92,8 @@ def replay_game(
     names = record.players or ("player 0", "player 1")
     numbers = [each.number for each in record.deals]
     if deal is not None and deal not in numbers:
-        raise ValueError(f"deal {deal}: the record has deals {numbers[0]} to {numbers[-1]}")
+        first, last = numbers[0] + 1, numbers[-1] + 1
+        raise ValueError(f"deal {deal + 1}: the record has deals {first} to {last}")
     me = viewer or 0
     for number, states in zip(numbers, replay(record), strict=True):
         if deal is not None and number != deal:

@@ -81,7 +81,7 @@ def cross_table(summary: Summary, names: list[str]) -> "Figure":
             if i == j:
                 axes.text(j, i, "·", ha="center", va="center", color="gray")
                 continue
-            pale = 20 < shares[i, j] < 80
+            pale = 12 < shares[i, j] < 88
             axes.text(
                 j,
                 i,

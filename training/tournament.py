@@ -187,7 +187,7 @@ def write_tournament(tournament: Tournament, out: Path) -> Summary:
     summary = tournament.summary()
     write_json(out / "tournament.json", summary)
     source = [summary["rules"], summary["seed"], summary["games"], summary["command"]]
-    source += [f"{name} {version}" for name, version in summary["versions"].items()]
+    source += summary["versions"].values()
     where = ["rules", "seed", "games_a_pairing", "command", *summary["versions"]]
     numbers = ["rating", "games_won", "deals_won", "net_points_a_deal"]
     write_csv(
