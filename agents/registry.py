@@ -13,6 +13,7 @@ from agents.hein import Hein
 from agents.heuristic import Heuristic
 from agents.lookahead import Lookahead
 from agents.myopic import Myopic
+from agents.ppo import Ppo
 from agents.random_agent import RandomAgent
 from agents.search import Search
 from agents.simple import Simple
@@ -96,6 +97,7 @@ MYOPIC = Agent(
 SEARCH = Agent(
     "search", Search, "tries candidates in sampled worlds, played to the end of the deal", "worlds"
 )
+PPO = Agent("ppo", Ppo, "learned: imitated a rule agent, then improved by PPO", "path")
 
 AGENTS: dict[str, Agent] = {
     agent.name: agent

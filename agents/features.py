@@ -1,0 +1,117 @@
+"""What the learned agent sees: the observation, and planes that look one draw ahead.
+
+A network of a few small layers can learn what is in a hand, but hardly the mean of the best that
+the next draw could leave, which is a count over some thirty cards. So this is worked out for it, as
+the rule agents do: it has to learn what to make of it.
+"""
+
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.choose import cards_listed
+from agents.common import staying
+from agents.lookahead import CHUNK, Lookahead, candidates, fit_for_opponent
+from agents.outs import loose_cards
+from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, Rows
+from ginrummy_env.core.deadwood import deadwood, least_after_discard
+from ginrummy_env.core.legal import forbidden_cards
+from ginrummy_env.core.observation import layout, observation_size, observe
+from ginrummy_env.core.state import Phase
+from ginrummy_env.core.view import OPPONENT, View
+
+Flat = NDArray[np.float32]
+
+AHEAD = {
+    "left": "discards worth a thought: 1 - (deadwood left - the least of these) / 10",
+    "outlook": "the same discards: 1 - (mean of the 7 best that the next draw could leave - the "
+    "least of these) / 10, at least -1",
+    "danger": "the same discards: how well the card fits the opponent's, / 20",
+    "take": "at the upcard, if it may be taken: deadwood that taking it saves / 10, at most 1; and "
+    "1 more if it is melded in every arrangement of least deadwood",
+}
+"""The planes that look ahead, in order, each for cards worth a thought (`lookahead.candidates`)."""
+
+_LOOKS = Lookahead()
+
+
+@cache
+def feature_names(derived: bool, ahead: bool) -> tuple[str, ...]:
+    """Return the names of what `features` returns: planes of 52 numbers, then scalars."""
+    parts = layout(derived)
+    planes = [entry.name for entry in parts if entry.is_plane] + list(AHEAD) * ahead
+    return (*planes, *(entry.name for entry in parts if not entry.is_plane))
+
+
+@cache
+def feature_sizes(derived: bool, ahead: bool) -> tuple[int, int]:
+    """Return how many planes and how many scalars `features` has."""
+    planes = sum(entry.is_plane for entry in layout(derived))
+    return planes + len(AHEAD) * ahead, observation_size(derived) - planes * NUM_CARDS
+
+
+def features(view: View, derived: bool = True, ahead: bool = True) -> Flat:
+    """Return the view as the learned agent sees it.
+
+    Args:
+        view: N rows.
+        derived: with the derived planes of the observation.
+        ahead: with the planes that look one draw ahead.
+
+    Returns:
+        [N, size] float32, planes first: see `feature_names`.
+    """
+    observation = observe(view, derived)
+    return with_ahead(observation, view, derived) if ahead else observation
+
+
+def with_ahead(observation: Flat, view: View, derived: bool = True) -> Flat:
+    """Return observations with the planes that look ahead put behind their own planes.
+
+    Args:
+        observation: [N, size] float32, of `observe` for this view.
+        view: N rows.
+        derived: whether the observation has the derived planes.
+    """
+    at = feature_sizes(derived, False)[0] * NUM_CARDS
+    behind = at + len(AHEAD) * NUM_CARDS
+    wider = np.zeros((len(view), observation.shape[1] + behind - at), dtype=np.float32)
+    wider[:, :at] = observation[:, :at]
+    wider[:, behind:] = observation[:, at:]
+    ahead = wider[:, at:behind].reshape(len(view), len(AHEAD), NUM_CARDS)  # a view of it
+    rows = np.flatnonzero(view.to_move & (view.phase == Phase.DISCARD))
+    if rows.size:
+        _write_discards(ahead, view, rows)
+    offered = np.isin(view.phase, (Phase.OPENING, Phase.DRAW)) & view.to_move
+    rows = np.flatnonzero(offered & (view.upcard >= 0))
+    if rows.size:
+        hands, upcards = view.hand[rows], view.upcard[rows]
+        both = hands | CARD_BIT[upcards]
+        stays = forbidden_cards(upcards, view.rules)
+        saved = deadwood(hands) - least_after_discard(both, stays).astype(np.float32)
+        melded = (loose_cards(both) & CARD_BIT[upcards]) == 0
+        ahead[rows, 3, upcards] = np.clip(saved / 10, -1, 1) + melded
+    return wider
+
+
+def _write_discards(ahead: Flat, view: View, rows: Rows) -> None:
+    """Fill the planes of discards in rows in which eleven cards are held."""
+    hands, unseen = view.hand[rows], view.unseen[rows]
+    chosen = candidates(hands, CARD_BIT[view.taken_card[rows]], staying(view, rows))
+    places, cards = cards_listed(chosen)
+    after = hands[places] & ~CARD_BIT[cards]
+    left = deadwood(after)
+    outlook = np.empty(len(places), dtype=np.float32)
+    for start in range(0, len(places), CHUNK):
+        part = slice(start, start + CHUNK)
+        outlook[part] = _LOOKS.outlook(
+            after[part], left[part].astype(np.uint8), unseen[places[part]]
+        )
+    starts = np.flatnonzero(np.diff(places, prepend=-1))
+    at = rows[places]
+    for plane, values in enumerate((left.astype(np.float32), outlook)):
+        worse = values - np.minimum.reduceat(values, starts)[places]
+        ahead[at, plane, cards] = 1 - np.minimum(worse / 10, 2)
+    danger = fit_for_opponent(cards, view.known[at, OPPONENT], unseen[places])
+    ahead[at, 2, cards] = danger.astype(np.float32) / 20

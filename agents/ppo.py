@@ -1,0 +1,259 @@
+"""The learned agent: weights as plain arrays, played with NumPy.
+
+`training.network` describes the layers and has learned the weights; nothing of torch is needed
+here, and nothing is unpickled.
+"""
+
+import io
+import json
+import zipfile
+import zlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.common import parameter
+from agents.features import feature_names, feature_sizes, features
+from ginrummy_env.core.actions import NUM_ACTIONS
+from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS
+from ginrummy_env.core.chance import Random
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.view import View
+
+Arrays = dict[str, NDArray[np.float32]]
+Flat = NDArray[np.float32]
+
+FORMAT = 1
+"""Of the files; another number, and they are read no more."""
+
+SHIPPED = {"eaai": "ppo-eaai.npz", "classic": "ppo-classic.npz"}
+"""The policies that come with the package, by the preset for which each was trained."""
+
+GIN_HUNTING_UNDERCUT = 15
+"""From this undercut bonus on, waiting for gin pays against a knocker: the point between the two
+presets at which the shipped policies change over."""
+
+CHUNK = 1024
+"""Rows that go through the layers together, so that what lies between stays in the cache."""
+
+
+class PolicyFileError(ValueError):
+    """A policy file that can't be used. The message names it and says why."""
+
+
+class Network:
+    """The layers up to the logits of all actions."""
+
+    def __init__(self, arrays: Arrays, about: dict[str, Any]) -> None:
+        """Take the weights.
+
+        Args:
+            arrays: as `training.network.arrays_of` names them.
+            about: what the file tells of itself; ``derived`` and ``ahead`` say which features it
+                reads.
+
+        Raises:
+            ValueError: arrays that are missing, of a wrong shape, or not finite.
+        """
+        self.about = about
+        self.derived = bool(about["derived"])
+        self.num_layers = sum(name.startswith("own") for name in arrays)
+        self.ahead = bool(about["ahead"])
+        planes, scalars = feature_sizes(self.derived, self.ahead)
+        own = planes * NUM_RANKS
+        common = own + scalars
+        width = len(arrays["bias0"])
+        shapes: dict[str, tuple[int, ...]] = {
+            "card": (width, 2 * NUM_RANKS),
+            "card_bias": (2 * NUM_RANKS,),
+            "pool": (width, width),
+            "pool_bias": (width,),
+            "other": (width, NUM_ACTIONS - 2 * NUM_SUITS * NUM_RANKS),
+            "other_bias": (NUM_ACTIONS - 2 * NUM_SUITS * NUM_RANKS,),
+        }
+        for number in range(self.num_layers):
+            shapes[f"own{number}"] = (width if number else own, width)
+            shapes[f"common{number}"] = (width if number else common, width)
+            shapes[f"bias{number}"] = (width,)
+        if set(shapes) != set(arrays):
+            raise ValueError(f"arrays {sorted(set(shapes) ^ set(arrays))} are missing or unknown")
+        for name, shape in shapes.items():
+            if arrays[name].shape != shape:
+                raise ValueError(f"{name} of shape {arrays[name].shape} where {shape} is needed")
+            if arrays[name].dtype.kind != "f" or not np.isfinite(arrays[name]).all():
+                raise ValueError(f"{name} has values that are no finite numbers")
+        self.arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
+        self._cards = planes * NUM_SUITS * NUM_RANKS
+        self._planes = planes
+
+    def logits(self, observations: Flat) -> Flat:
+        """Return the logits of all actions, legal or not, [N, 108] float32.
+
+        Args:
+            observations: [N, size] float32, of `features`.
+        """
+        if len(observations) <= CHUNK:
+            return self._logits(observations)
+        starts = range(0, len(observations), CHUNK)
+        return np.concatenate([self._logits(observations[at : at + CHUNK]) for at in starts])
+
+    def _logits(self, observations: Flat) -> Flat:
+        w, count = self.arrays, len(observations)
+        cards = observations[:, : self._cards].reshape(count, self._planes, NUM_SUITS, NUM_RANKS)
+        suits = cards.transpose(0, 2, 1, 3).reshape(count * NUM_SUITS, -1)
+        total = suits.reshape(count, NUM_SUITS, -1).sum(axis=1)
+        common = np.concatenate([total, observations[:, self._cards :]], axis=1)
+        for number in range(self.num_layers):
+            suits = suits @ w[f"own{number}"]
+            by_game = suits.reshape(count, NUM_SUITS, -1)
+            by_game += (common @ w[f"common{number}"] + w[f"bias{number}"])[:, None]
+            np.maximum(suits, 0, out=suits)
+            common = by_game.sum(axis=1) * np.float32(1 / NUM_SUITS)
+        logits = np.empty((count, NUM_ACTIONS), dtype=np.float32)
+        by_card = (suits @ w["card"] + w["card_bias"]).reshape(count, NUM_SUITS, 2, NUM_RANKS)
+        both = 2 * NUM_SUITS * NUM_RANKS
+        logits[:, :both] = by_card.transpose(0, 2, 1, 3).reshape(count, both)
+        pooled = np.maximum(common @ w["pool"] + w["pool_bias"], 0)
+        logits[:, both:] = pooled @ w["other"] + w["other_bias"]
+        return logits
+
+    def to_bytes(self, dtype: str = "float32") -> bytes:
+        """Return the file: .npz, weights as ``dtype``, and what it tells of itself as JSON."""
+        about = json.dumps(
+            {**self.about, "format": FORMAT, "features": feature_names(self.derived, self.ahead)}
+        )
+        arrays = {name: array.astype(dtype) for name, array in self.arrays.items()}
+        file = io.BytesIO()
+        np.savez_compressed(file, allow_pickle=False, about=np.array(about), **arrays)
+        return file.getvalue()
+
+    @classmethod
+    def load(cls, path: Path) -> "Network":
+        """Return the network that a file holds.
+
+        Raises:
+            PolicyFileError: no such file, damaged, something else, or made for observations of
+                another version.
+        """
+        try:
+            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            about = json.loads(str(arrays.pop("about")))
+            if about["format"] != FORMAT:
+                raise ValueError(f"format {about['format']} where {FORMAT} is read")
+            network = cls(arrays, about)
+            if tuple(about["features"]) != feature_names(network.derived, network.ahead):
+                raise ValueError("it was trained on observations of another version")
+        except FileNotFoundError:
+            raise PolicyFileError(f"{path}: there is no such file") from None
+        except (OSError, EOFError, zipfile.BadZipFile, zlib.error, ValueError) as error:
+            raise PolicyFileError(f"{path}: no policy, or damaged ({error})") from error
+        except (AttributeError, KeyError, TypeError, IndexError) as error:
+            raise PolicyFileError(f"{path}: no policy: {error!r}") from error
+        return network
+
+
+@cache
+def _load(path: Path, changed: int) -> Network:
+    """Return the network of a file, read once as long as it does not change."""
+    return Network.load(path)
+
+
+def load_network(path: Path) -> Network:
+    """Return the network of a file; the same object if it has not changed since.
+
+    Raises:
+        PolicyFileError: it can't be used.
+    """
+    try:
+        changed = path.stat().st_mtime_ns
+    except OSError:
+        raise PolicyFileError(f"{path}: there is no such file") from None
+    return _load(path, changed)
+
+
+def shipped(rules: Rules) -> Path:
+    """Return the file of the policy that fits the rules best."""
+    name = "eaai" if rules.undercut_bonus >= GIN_HUNTING_UNDERCUT else "classic"
+    return Path(__file__).with_name("data") / SHIPPED[name]
+
+
+@dataclass(frozen=True)
+class Ppo:
+    """A network that imitated a rule agent and then learned by PPO.
+
+    - ``ppo``: the shipped policy for the rules in force; ``ppo:PATH``: that of a file.
+    - It takes the legal action with the highest logit; with a temperature above 0 it draws one.
+
+    How the shipped ones came about, and what they can't do, is in docs/MODEL_CARD.md.
+
+    Raises:
+        PolicyFileError: the file can't be used.
+    """
+
+    path: str = parameter("", "a file written by `ginrummy train`; the shipped policy if empty")  # type: ignore[arg-type]
+    temperature: float = parameter(0.0, "0: the best action; 1: drawn as it was while learning", 0)
+
+    def __post_init__(self) -> None:
+        warm = self.temperature
+        number = isinstance(warm, int | float | np.integer | np.floating)
+        if not number or isinstance(warm, bool) or not 0 <= warm < np.inf:
+            raise ValueError(f"temperature={warm!r}: a number from 0 is needed")
+        object.__setattr__(self, "path", str(self.path))
+        if self.path:
+            load_network(Path(self.path))  # what is wrong with it is found out at once
+
+    def act(self, view: View, rng: Random) -> NDArray[np.int16]:
+        """Return an action for each row, -1 where it is not the viewer's move.
+
+        Args:
+            view: N rows.
+            rng: one number a row is drawn from it, if there is a temperature.
+        """
+        network = load_network(Path(self.path) if self.path else shipped(view.rules))
+        return act(network, view, rng, self.temperature)
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkPolicy:
+    """A network that plays, without a file: what is being trained, or a past of it."""
+
+    network: Network
+    temperature: float = 0.0
+    name: str = "ppo"
+
+    def act(self, view: View, rng: Random) -> NDArray[np.int16]:
+        """Return an action for each row; see `Ppo.act`."""
+        return act(self.network, view, rng, self.temperature)
+
+
+def act(network: Network, view: View, rng: Random, temperature: float = 0.0) -> NDArray[np.int16]:
+    """Return an action for each row, -1 where it is not the viewer's move; see `Ppo`."""
+    masks = view.action_masks()
+    logits = network.logits(features(view, network.derived, network.ahead))
+    logits[~masks] = -np.inf
+    if temperature == 0:
+        actions = logits.argmax(axis=1).astype(np.int16)
+    else:
+        actions = drawn(logits, rng.random((len(view),)), temperature)
+    actions[~view.to_move] = -1
+    return actions
+
+
+def drawn(logits: Flat, uniforms: NDArray[np.float64], temperature: float) -> NDArray[np.int16]:
+    """Return an action a row, drawn with the probabilities that the logits stand for.
+
+    Args:
+        logits: [N, 108]; -inf where an action is not legal.
+        uniforms: [N] numbers in [0, 1).
+        temperature: above 0.
+    """
+    highest = logits.max(axis=1, keepdims=True)
+    highest[np.isneginf(highest)] = 0  # a row without a legal action
+    weights = np.exp((logits - highest) / np.float32(temperature)).cumsum(axis=1, dtype=np.float64)
+    place = uniforms[:, None] * weights[:, -1:]
+    return (weights <= place).sum(axis=1).clip(max=NUM_ACTIONS - 1).astype(np.int16)
