@@ -14,10 +14,10 @@ LOCK_PINS := 'torch==2.13.0' 'soupsieve<3'
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help install test lint format demo bench lock clean distclean
+.PHONY: help install test test-peers lint format demo bench lock clean distclean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(STAMP)  ## build .venv from requirements.lock
 
@@ -34,6 +34,10 @@ $(STAMP): requirements.lock pyproject.toml
 # One thread of torch and BLAS a process: two processes with as many threads as cores hold each other up.
 test: lint  ## lint, then all tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+
+# Resumable: what is done is kept in build/peers. Some 30 minutes on one core.
+test-peers: $(STAMP)  ## 100,000 deals each against RLCard and OpenSpiel, step by step
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.compat.peers
 
 lint: $(STAMP)  ## ruff, its formatter as a check, mypy
 	$(BIN)/ruff check .

@@ -118,8 +118,10 @@ class OldInterface(AECEnv):  # type: ignore[misc]
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
+        if not self.is_legal(action):
+            raise IllegalOldActionError(action, np.flatnonzero(self._known_mask()).tolist())
         game = self._game
-        game.step(self._legal(action))
+        game.step(int(action))  # type: ignore[arg-type]
         self._mask = None
         self._cumulative_rewards[agent] = 0.0
         self.agent_selection = AGENTS[game.player]
@@ -133,11 +135,11 @@ class OldInterface(AECEnv):  # type: ignore[misc]
         if self.render_mode == "human":
             self.render()
 
-    def _legal(self, action: object) -> int:
-        mask = self._known_mask()
-        if isinstance(action, int | np.integer) and 0 <= action < NUM_OLD_ACTIONS and mask[action]:
-            return int(action)
-        raise IllegalOldActionError(action, np.flatnonzero(mask).tolist())
+    def is_legal(self, action: object) -> bool:
+        """Return whether the agent to move may take this action; any object may be asked for."""
+        if not isinstance(action, int | np.integer) or not 0 <= action < NUM_OLD_ACTIONS:
+            return False
+        return bool(self._known_mask()[action])
 
     def _known_mask(self) -> NDArray[np.int8]:
         if self._mask is None:
@@ -165,10 +167,36 @@ class OldInterface(AECEnv):  # type: ignore[misc]
         self._screen.close()
 
 
+class IllegalEnds(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
+    """PettingZoo's TerminateIllegalWrapper; legal actions go to ``raw`` without a detour.
+
+    PettingZoo's asks for the observation, and for each attribute by its name, at every step.
+    """
+
+    def __init__(self, raw: OldInterface) -> None:
+        """Wrap ``raw``."""
+        super().__init__(raw, illegal_reward=ILLEGAL_REWARD)
+        self._raw = raw
+
+    def step(self, action: Any) -> None:
+        """Take a legal action, or end the deal."""
+        raw = self._raw
+        if self._terminated or raw.terminations[raw.agent_selection] or not raw.is_legal(action):
+            self._prev_obs = raw.observe(
+                raw.agent_selection
+            )  # PettingZoo's looks up the mask in it
+            super().step(action)
+        else:
+            raw.step(action)
+
+    def observe(self, agent: str) -> Observation:
+        """Return what the agent sees."""
+        return self._raw.observe(agent)
+
+
 def wrapped(raw: OldInterface) -> Any:
     """Return ``raw`` in the wrappers of PettingZoo's classic games."""
-    inner: Any = wrappers.TerminateIllegalWrapper(raw, illegal_reward=ILLEGAL_REWARD)
-    return OrderEnforced(wrappers.AssertOutOfBoundsWrapper(inner))
+    return OrderEnforced(wrappers.AssertOutOfBoundsWrapper(IllegalEnds(raw)))
 
 
 def metadata(name: str) -> dict[str, Any]:
