@@ -50,8 +50,6 @@ def sample_states(
 
     Raises:
         ValueError: k below 1, weights of a wrong shape or sign, other rules than the view's.
-
-    Source: DESIGN (``sample_states``): nothing hidden leaks.
     """
     count = len(view)
     if k < 1:

@@ -149,7 +149,7 @@ def test_the_upcard_sets_the_limit(upcard, knocks):
 
 
 def test_eleven_melded_cards_are_big_gin():
-    """RULES, Variants: only where the rules have it; the discards stay."""
+    """RULES, Settings: only where the rules have it; the discards stay."""
     state = one_deal("As 2s 3s 4h 5h 6h 9c 9d 9s 7h", "Qs", "9h")
     play(state, MODERN, "pass, pass, draw")
     assert "big gin" in legal(state, MODERN)

@@ -1,4 +1,4 @@
-"""Rules: the settings, what they may be, and the presets (RULES, Variants)."""
+"""Rules: the settings, what they may be, and the presets (RULES, Settings and Presets)."""
 
 import json
 import pickle
