@@ -166,7 +166,7 @@ def file_name(match: Match) -> str:
     """Return the name of the file that keeps a pairing's games.
 
     >>> file_name(Match(("gold", "simple:knock=4"), Rules(), 0))
-    'games-gold-simple_knock_4-aa2c8b57.npz'
+    'games-gold-simple_knock_4-9e79777a.npz'
     """
     exact = zlib.crc32("\n".join(match.agents).encode())
     words = "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", name)[:40] for name in match.agents)

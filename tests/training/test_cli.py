@@ -197,7 +197,7 @@ def test_replay_refuses_what_is_not_there(capsys, tmp_path):
 def test_ctrl_c_stops_and_the_same_command_goes_on(capsys, tmp_path, workers):
     arguments = ["match", "simple", "gold", "--seed", "3", "--out", tmp_path, "--batch", "64"]
     process = start(*arguments, "--games", "20000", "--workers", workers, start_new_session=True)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not (tmp_path / "games.npz").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too

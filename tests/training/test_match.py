@@ -29,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def played():
     """A match that the others are held against."""
-    return play_match("simple", "gold", games=60, seed=5, rules="eaai", batch=50)
+    return play_match("simple", "gold", games=40, seed=5, rules="eaai", batch=50)
 
 
 @pytest.fixture(scope="module")
@@ -54,10 +54,10 @@ class Draws:
         return actions
 
 
-@pytest.mark.parametrize(("workers", "batch"), [(1, 1), (1, 7), (2, 16)])
+@pytest.mark.parametrize(("workers", "batch"), [(1, 1), (1, 13), (2, 16)])
 def test_the_same_games_for_any_batch_and_number_of_workers(played, workers, batch):
     """DESIGN, Chance."""
-    games = 20 if batch == 1 else 60
+    games = 4 if batch == 1 else 40
     again = play_match(
         "simple", "gold", games=games, seed=5, rules="eaai", workers=workers, batch=batch
     )
@@ -70,7 +70,7 @@ def test_the_global_generator_changes_nothing(played):
     np.random.seed(1)  # noqa: NPY002
     np.random.random(7)  # noqa: NPY002
     before = np.random.get_state()[1].tobytes()  # noqa: NPY002
-    again = play_match("simple", "gold", games=60, seed=5, rules="eaai")
+    again = play_match("simple", "gold", games=40, seed=5, rules="eaai")
     after = np.random.get_state()[1].tobytes()  # noqa: NPY002
     np.random.set_state(state)  # noqa: NPY002
     assert same(again, played)
@@ -78,7 +78,7 @@ def test_the_global_generator_changes_nothing(played):
 
 
 def test_a_game_comes_back_from_its_seed_and_number_alone(played):
-    for game in (0, 17, 58):
+    for game in (17, 38):
         agents = [match_module.make_policy(name) for name in ("simple", "gold")]
         games = Games(np.zeros(1, dtype=int), np.array([game]), np.int8([[0, 1]]))
         lockstep = Lockstep(agents, games, EAAI, seed=5)
@@ -91,14 +91,14 @@ def test_a_game_comes_back_from_its_seed_and_number_alone(played):
 def test_matches_played_together_are_those_played_alone(played):
     other = match_module.Match(("gold", "simple:0"), EAAI, 5)
     another = match_module.Match(("gold", "simple:0"), Rules(), 5)
-    together = play_matches([other, played.match, another], games=40, batch=30)
-    assert together[1].table.tobytes() == played.table[:40].tobytes()
-    assert same(together[0], play_match("gold", "simple:0", games=40, seed=5, rules="eaai"))
-    assert same(together[2], play_match("gold", "simple:0", games=40, seed=5))
+    together = play_matches([other, played.match, another], games=20, batch=30)
+    assert together[1].table.tobytes() == played.table[:20].tobytes()
+    assert same(together[0], play_match("gold", "simple:0", games=20, seed=5, rules="eaai"))
+    assert same(together[2], play_match("gold", "simple:0", games=20, seed=5))
 
 
 def test_another_seed_gives_other_games(played):
-    other = play_match("simple", "gold", games=60, seed=6, rules="eaai")
+    other = play_match("simple", "gold", games=40, seed=6, rules="eaai")
     assert (other.table["steps"] != played.table["steps"]).mean() > 0.9
 
 
@@ -205,8 +205,8 @@ def test_outcomes_of_games_sum_to_the_totals(played):
     """CASES B78."""
     table, summary = played.table, summarise(played)
     assert set(table["winner"].tolist()) <= {0, 1}
-    assert played.games_won("a") + played.games_won("b") == 60
-    assert summary["games_won"]["a"]["value"] == played.games_won("a") / 60
+    assert played.games_won("a") + played.games_won("b") == 40
+    assert summary["games_won"]["a"]["value"] == played.games_won("a") / 40
     assert summary["games_won"]["a"]["value"] + summary["games_won"]["b"]["value"] == 1
     ways = sum(sum(way.values()) for way in summary["endings"].values() if isinstance(way, dict))
     assert ways + summary["endings"]["void"] == summary["deals"] == table["deals"].sum()
@@ -268,7 +268,7 @@ def test_facts_of_the_simple_agent_against_itself(big):
 def test_a_part_of_a_match_says_nothing(played):
     part = MatchResult(played.match, played.table.copy())
     part.table[3] = np.zeros((), dtype=GAME)
-    with pytest.raises(ValueError, match="59 of 60 games"):
+    with pytest.raises(ValueError, match="39 of 40 games"):
         summarise(part)
 
 
@@ -341,7 +341,7 @@ def test_games_are_kept_and_added_to(tmp_path, played):
     play_match("simple", "gold", games=30, seed=5, rules="eaai", out=out)
     counts = []
     more = play_match(
-        "simple", "gold", games=60, seed=5, rules="eaai", out=out,
+        "simple", "gold", games=40, seed=5, rules="eaai", out=out,
         progress=lambda number, done: counts.append(done),
     )  # fmt: skip
     assert counts[0] == 30
@@ -414,16 +414,16 @@ def test_a_killed_match_goes_on_to_the_same_result(tmp_path, workers):
     script.write_text(RUN)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen([sys.executable, script, out, str(workers)], env=environment)
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while not out.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    kept = MatchResult.load(out, 600)
+    kept = MatchResult.load(out, 400)
     assert 0 < kept.table["done"].sum()
     assert MatchResult.load(out, 60_000).table["done"].sum() < 60_000
-    resumed = play_match("simple", "gold", games=600, seed=5, rules="eaai", out=out)
-    assert same(resumed, play_match("simple", "gold", games=600, seed=5, rules="eaai"))
+    resumed = play_match("simple", "gold", games=400, seed=5, rules="eaai", out=out)
+    assert same(resumed, play_match("simple", "gold", games=400, seed=5, rules="eaai"))
     assert [path.name for path in tmp_path.glob("*.npz")] == ["games.npz"]
 
 
@@ -436,10 +436,10 @@ def test_an_interrupted_match_keeps_its_games(tmp_path, played):
 
     with pytest.raises(KeyboardInterrupt):
         play_match(
-            "simple", "gold", games=60, seed=5, rules="eaai", batch=8, out=out, progress=interrupt
+            "simple", "gold", games=40, seed=5, rules="eaai", batch=8, out=out, progress=interrupt
         )
-    assert 10 <= MatchResult.load(out, 60).table["done"].sum() < 60
-    again = play_match("simple", "gold", games=60, seed=5, rules="eaai", out=out)
+    assert 10 <= MatchResult.load(out, 40).table["done"].sum() < 40
+    again = play_match("simple", "gold", games=40, seed=5, rules="eaai", out=out)
     assert same(again, played)
 
 
