@@ -203,5 +203,6 @@ class Server:
         self._server.run()
 
     def close(self) -> None:
-        """Stop serving."""
-        self._server.close()
+        """Stop serving, from any thread: its own closes the sockets."""
+        trigger: Any = getattr(self._server, "trigger", None)
+        trigger.pull_trigger(self._server.close)
