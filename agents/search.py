@@ -1,6 +1,7 @@
 """Monte Carlo search: candidates are tried in the same sampled worlds and played to the end."""
 
 from dataclasses import dataclass, field, fields
+from functools import cache
 from time import perf_counter
 
 import numpy as np
@@ -17,7 +18,7 @@ from ginrummy_env.core.state import Phase
 from ginrummy_env.core.view import View
 from ginrummy_env.policy import Policy, make_policy
 
-ROLLOUTS = 1 << 16
+ROLLOUTS = 1 << 17
 """Rollouts of one batch; some 400 bytes each."""
 
 NEAR_EAAI = 18
@@ -41,12 +42,14 @@ class Search:
 
     worlds: int = parameter(64, "sampled worlds a decision", 2, 100_000)
     base: str = field(default="auto", metadata={"about": "the policy it starts from"})
-    margin: float = parameter(1.0, "standard errors that a candidate must be ahead", 0, 100)
+    margin: float = parameter(2.0, "standard errors that a candidate must be ahead", 0, 100)
     value: str = field(default="win", metadata={"about": "win: chance of the game; or points"})
     belief: bool = field(default=True, metadata={"about": "sampled hands look played"})
     knock_turns: int = parameter(-1, "own turns of knocking in rollouts; -1: by the rules", -1, 999)
     his_knock: int = parameter(98, "most deadwood he knocks with in rollouts", 0, 98)
-    slack: int = parameter(4, "points given up in rollouts to keep neighbours", 0, 98)
+    waits: float = parameter(0.0, "share of worlds in which he waits for gin", 0, 1)
+    alone: int = parameter(3, "points given up in rollouts to throw cards without use", 0, 98)
+    weak: int = parameter(1, "points given up in rollouts to throw cards of little use", 0, 98)
     discards: int = parameter(4, "most discards weighed", 1, 11)
     milliseconds: float = parameter(0.0, "time a decision in place of `worlds`; 0: none", 0, 60_000)
 
@@ -74,7 +77,8 @@ class Search:
         early = self.knock_turns
         if early < 0:
             early = 0 if rules.undercut_bonus >= NEAR_EAAI else 7
-        return Style(early, 98, 0, self.slack), Style(999, self.his_knock, self.his_knock, 0)
+        mine = Style(early, 98, 0, self.alone, self.weak)
+        return mine, Style(999, self.his_knock, self.his_knock, 0, 0)
 
     def act(self, view: View, rng: Random) -> NDArray[np.int16]:
         """Return an action for each row, -1 where it is not the viewer's move.
@@ -84,7 +88,7 @@ class Search:
             rng: one number a row is drawn from it, besides what the base policy draws.
         """
         seeds = (rng.random((len(view),)) * 2.0**53).astype(np.uint64)
-        base: Policy = make_policy(self.base_spec(view.rules))
+        base = _base(self.base_spec(view.rules))
         actions = np.asarray(base.act(view, rng)).astype(np.int16)
         rows = np.flatnonzero(view.to_move & np.isin(view.phase, _SEARCHED))
         if not rows.size:
@@ -97,6 +101,7 @@ class Search:
     def _decide(
         self, view: View, found: Candidates, row_keys: NDArray[np.uint64]
     ) -> NDArray[np.int16]:
+        """Return the actions chosen, [N]; rows with one candidate need no worlds."""
         chosen = found.actions[found.starts].copy()
         counts = np.diff(found.starts, append=len(found.actions))
         several = np.flatnonzero(counts > 1)
@@ -108,13 +113,17 @@ class Search:
             chosen[rows] = trial.choice(self.margin)
         return chosen
 
-    def weigh(self, view: View, found: Candidates, row_keys: NDArray[np.uint64]) -> Trial:
+    def weigh(
+        self, view: View, found: Candidates, row_keys: NDArray[np.uint64], give_up: float = 1.0
+    ) -> Trial:
         """Return what the candidates did in the sampled worlds.
 
         Args:
             view: N rows, the viewer to move.
             found: their candidates.
             row_keys: [N] uint64, from which all chance follows.
+            give_up: how many standard errors behind the base's action a candidate gets no more
+                worlds.
         """
         trial = Trial(found, self.value == "win")
         me, him = self.styles(view.rules)
@@ -129,9 +138,24 @@ class Search:
             if worlds <= 0 or not live.size or perf_counter() > deadline:
                 break
             rng = RowRandom(keys(row_keys, stage))
-            try_out(trial, view, live, worlds, rng, me, him, fitted() if self.belief else None)
-            trial.drop(1.0)
+            try_out(
+                trial,
+                view,
+                live,
+                worlds,
+                rng,
+                me,
+                him,
+                fitted() if self.belief else None,
+                self.waits,
+            )
+            trial.drop(give_up)
         return trial
+
+
+@cache
+def _base(spec: str) -> Policy:
+    return make_policy(spec)
 
 
 _SEARCHED = [Phase.OPENING, Phase.DRAW, Phase.DISCARD]

@@ -94,6 +94,7 @@ def try_out(
     me: Style,
     him: Style,
     belief: Belief | None,
+    waits: float,
 ) -> None:
     """Try candidates in further worlds. Changes ``trial`` in place.
 
@@ -105,8 +106,9 @@ def try_out(
         rng: randomness of N rows.
         me, him: how the two sides play on.
         belief: how the opponent's cards are judged, or None.
+        waits: share of worlds in which he waits for gin though nothing shows it.
     """
-    worlds = sample_worlds(view, count, rng, belief)
+    worlds = sample_worlds(view, count, rng, belief, waits=waits)
     rows = trial.found.rows[live]
     ends = _play(worlds, view, rows, trial.found.actions[live], count, me, him)
     points = ends.points.reshape(len(live), count)
@@ -178,6 +180,7 @@ def _play(
         first=spread(first),
         limit=spread(view.knock_limit[rows]),
         doubled=spread(doubled(view.first_upcard[rows], rules)),
+        he_waits=worlds.he_waits[world],
     )
     ended = spread(knocks)
     ends = Ends(

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.search_belief import Belief, stages
+from agents.search_rollout import left_over
 from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, Hands, card_planes, hand_size
 from ginrummy_env.core.chance import Random
-from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.sampling import sample_states
 from ginrummy_env.core.view import OPPONENT, View
 
@@ -22,10 +22,18 @@ class Worlds:
 
     his: Hands  # [N * k] uint64
     deck: NDArray[np.int8]  # [N * k, 52] the stock at the end
+    he_waits: NDArray[
+        np.bool_
+    ]  # [N * k] whether he waits for gin: he could have knocked in his last turn
 
 
 def sample_worlds(
-    view: View, count: int, rng: Random, belief: Belief | None, swaps: int = SWAPS
+    view: View,
+    count: int,
+    rng: Random,
+    belief: Belief | None,
+    swaps: int = SWAPS,
+    waits: float = 0.0,
 ) -> Worlds:
     """Return ``count`` worlds for each row of a view.
 
@@ -40,6 +48,7 @@ def sample_worlds(
         rng: randomness of N rows.
         belief: how the opponent's cards are judged; None: all alike.
         swaps: exchanges tried for each world.
+        waits: share of other worlds in which he waits for gin too.
 
     Source: Metropolis et al. (1953).
     """
@@ -52,7 +61,12 @@ def sample_worlds(
         slopes = np.repeat(belief.deadwood[stages(view)], count)
         unknown = his & ~np.repeat(view.known[:, OPPONENT], count)
         his = _swapped(states.deck, his, unknown, states.stock_count, weights, slopes, chances)
-    return Worlds(his, states.deck)
+    # What he drew last is in his hand, so this is the deadwood with which he threw his last card.
+    had_turn = np.repeat(view.discarded[:, OPPONENT] != 0, count)
+    he_waits = had_turn & (left_over(his) <= states.knock_limit)
+    if waits > 0:
+        he_waits |= rng.random((len(view), count)).reshape(-1) < waits
+    return Worlds(his, states.deck, he_waits)
 
 
 def _swapped(
@@ -71,7 +85,7 @@ def _swapped(
     rows = np.arange(len(his))
     logs = np.log(weights).reshape(-1)
     base = rows // (len(his) // len(weights)) * NUM_CARDS
-    left = deadwood(his)
+    left = left_over(his)
     flat_cards, flat_deck = cards.reshape(-1), deck.reshape(-1)
     fits = np.log(np.maximum(chances[:, :, 2], 1e-12))
     for number in range(chances.shape[1]):
@@ -79,7 +93,7 @@ def _swapped(
         in_at = (rows + 1) * NUM_CARDS - 1 - (chances[:, number, 1] * stock).astype(np.int64)
         out, new = flat_cards[out_at], flat_deck[in_at]
         hand = (his & ~CARD_BIT[out]) | CARD_BIT[new]
-        after = deadwood(hand)
+        after = left_over(hand)
         score = logs[base + new] - logs[base + out] - slopes * (after - left)
         taken = np.flatnonzero((score > fits[:, number]) & (size > 0) & (stock > 0))
         his[taken], left[taken] = hand[taken], after[taken]

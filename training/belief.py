@@ -207,7 +207,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seed", type=int, default=97)
     parser.add_argument("--rules", nargs="+", default=["eaai", "classic"])
     parser.add_argument("--out", type=Path, default=Path(agents.__path__[0]) / "data" / BELIEF)
+    parser.add_argument("--check", type=Path, help="only check: a folder for the results")
     chosen = parser.parse_args(arguments)
+    if chosen.check is not None:
+        from training.belief_check import check
+
+        check(chosen.rules, max(chosen.deals // 4, 1), chosen.seed + 10_000, chosen.check)
+        return
     belief = fit(chosen.rules, chosen.deals, chosen.positions, chosen.rounds, chosen.seed)
     chosen.out.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(
