@@ -1,0 +1,150 @@
+"""The Monte Carlo search: rollouts, decisions by the number of worlds, whole games.
+
+Decisions are those of a rule agent's games that come up as games go: most draws need no search, as
+the upcard is of no use. A game's seconds are those of one player, all decisions together.
+"""
+
+from __future__ import annotations
+
+import functools
+import time
+from typing import TYPE_CHECKING
+
+from benchmarks.registry import Benchmark, Entry, Goal, Measured, Measurement
+from benchmarks.timing import Contender, Work
+
+if TYPE_CHECKING:
+    from agents.search_rollout import Starts
+    from ginrummy_env.core.view import View
+
+ROLLOUTS = 65_536
+POSITIONS = 512
+WORLDS = (32, 64, 128, 256)
+GAMES = 32
+SECONDS_A_GAME = 30
+"""What a player has for a game in the challenge."""
+
+
+@functools.cache
+def _views(seed: int) -> View:
+    """Return positions of games between two rule agents, at all places of their deals."""
+    import numpy as np
+
+    from agents.lookahead import Lookahead
+    from ginrummy_env.core.game import new_games, next_deals
+    from ginrummy_env.core.rules import EAAI
+    from ginrummy_env.core.step import step
+    from ginrummy_env.core.view import make_view
+
+    rng, policy = np.random.default_rng(seed), Lookahead()
+    state = new_games(seed, POSITIONS, EAAI)
+    spread = state.copy()
+    for moment in range(64):
+        rows = np.flatnonzero(np.arange(POSITIONS) % 64 == moment)
+        spread.assign(rows, state.select(rows))
+        step(state, policy.act(make_view(state, EAAI), rng), EAAI)
+        next_deals(state, EAAI)
+    return make_view(spread, EAAI)
+
+
+def _starts(seed: int, count: int) -> Starts:
+    """Return deals at their start, to be played to their end."""
+    import numpy as np
+
+    from agents.search_rollout import FREE, Starts
+    from ginrummy_env.core.cards import CARD_BIT
+    from ginrummy_env.core.game import new_games
+    from ginrummy_env.core.rules import EAAI
+
+    state = new_games(seed, count, EAAI)
+    rows = np.arange(count)
+    upcards = CARD_BIT[state.first_upcard]
+    no = np.zeros(count, dtype=np.bool_)
+    return Starts(
+        mine=state.hands[rows, state.player],
+        his=state.hands[rows, 1 - state.player],
+        upcard=upcards,
+        pile=upcards,
+        deck=state.deck,
+        world=rows,
+        stock=np.full(count, 31),
+        turn=np.zeros(count, dtype=np.int64),
+        my_move=~no,
+        first=np.full(count, FREE, dtype=np.int8),
+        limit=state.knock_limit,
+        doubled=no,
+        he_waits=no,
+    )
+
+
+def rollouts(seed: int) -> Contender:
+    """Whole deals by the rules of the search."""
+    from agents.search_rollout import Style, roll_out
+    from ginrummy_env.core.rules import EAAI
+
+    starts, me, him = _starts(seed, ROLLOUTS), Style(), Style(999, 98, 98, 0, 0)
+
+    def work() -> Work:
+        roll_out(starts, me, him, EAAI)
+        return Work(ROLLOUTS, ROLLOUTS)
+
+    return work
+
+
+def decisions(seed: int, worlds: int) -> Contender:
+    """Decisions of a search with so many worlds."""
+    import numpy as np
+
+    from agents.search import Search
+    from ginrummy_env.core.chance import RowRandom, keys
+
+    view, search = _views(seed), Search(worlds=worlds)
+    row_keys = keys(np.uint64(seed), np.arange(POSITIONS))
+
+    def work() -> Work:
+        search.act(view, RowRandom(row_keys))
+        return Work(POSITIONS)
+
+    return work
+
+
+def games(seed: int, worlds: int) -> Measured:
+    """Return how many games a second of the processor one player of a match decides."""
+    from agents.search import Search
+    from training.match import play_match
+
+    search = Search(worlds=worlds)
+    start = time.process_time()
+    result = play_match(search, "simple", games=GAMES, seed=seed, rules="eaai", batch=GAMES)
+    took = time.process_time() - start
+    each = float(result.seconds[0]) / GAMES
+    lines = (
+        f"search:{worlds}, EAAI, {GAMES} games at once against simple:",
+        f"{took / GAMES:.3f} s a game of the processor, {each:.3f} s on the clock for the search",
+        f"{result.decisions[0] / GAMES:.0f} decisions a game",
+    )
+    return Measured(GAMES / took, lines)
+
+
+BENCHMARKS: list[Entry] = [
+    Benchmark(name="rollouts", track="rollouts", unit="rollouts", make=rollouts),
+    *(
+        Benchmark(
+            name=f"search/{worlds}",
+            track="search",
+            unit="decisions",
+            make=functools.partial(decisions, worlds=worlds),
+        )
+        for worlds in WORLDS
+    ),
+    *(
+        Measurement(
+            name=f"games of search:{worlds}",
+            track="games of the search",
+            unit="games",
+            work_out=functools.partial(games, worlds=worlds),
+            goals=(Goal(value=1 / SECONDS_A_GAME),),
+        )
+        for worlds in WORLDS
+    ),
+]
