@@ -214,7 +214,8 @@ def play_match(
     """Play a match, or what is missing of it.
 
     Args:
-        a: an agent, such as ``"simple"`` or ``"gold:knock=4"``, or a policy.
+        a: an agent, such as ``"simple"`` or ``"gold:knock=4"``, or a policy. A policy is called by
+            its ``name``, if it has one, else by its class.
         b: the other one.
         games: an even number: games 2k and 2k + 1 have the same decks, seats swapped.
         seed: of decks and agents; with the number of a game it decides everything in it.
@@ -231,6 +232,8 @@ def play_match(
         IllegalActionError: an agent did what it may not.
     """
     match = Match((agent_name(a), agent_name(b)), as_rules(rules), require_seed(seed), max_deals)
+    if match.agents[0] == match.agents[1] and a is not b and not (a == b and isinstance(a, str)):
+        raise ValueError(f"two agents are called {match.agents[0]}: give them a `name`")
     return play_matches(
         [match],
         games=games,

@@ -280,7 +280,8 @@ def test_every_preset_can_be_played(rules):
 
 
 def test_agents_that_never_lay_down_are_stopped():
-    result = play_match(Draws(), Draws(), games=4, seed=1, max_deals=3)
+    policy = Draws()
+    result = play_match(policy, policy, games=4, seed=1, max_deals=3)
     assert (result.table["winner"] == -1).all()
     assert (result.table["deals"] == 3).all()
     summary = summarise(result)
@@ -295,6 +296,15 @@ def test_a_policy_of_ones_own_can_play_by_several_processes():
     apart = play_match(Draws(), "simple", games=8, seed=1, workers=2)
     assert alone.match.agents == ("Draws", "simple")
     assert same(alone, apart)
+
+
+def test_two_policies_with_one_name_are_refused():
+    """Else one of them would play against itself."""
+    with pytest.raises(ValueError, match="two agents are called Draws"):
+        play_match(Draws(), Draws(), games=2)
+    named = Draws()
+    named.name = "other"
+    assert play_match(Draws(), named, games=2, max_deals=1).match.agents == ("Draws", "other")
 
 
 class Cheats(Draws):
