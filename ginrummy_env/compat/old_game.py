@@ -16,6 +16,7 @@ lets them be drawn and discarded, and says which discards leave ten points or fe
 """
 
 import hashlib
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -86,7 +87,9 @@ class OldGame(Game):
         A given deck is in dealing order: eleven cards to the non-dealer, ten to the dealer, stock.
         """
         if seed is not None:
-            self._numbers = rlcard_numbers(int(seed))
+            if (number := operator.index(seed)) < 0:
+                raise ValueError(f"seed={seed}: a whole number from 0 is needed")
+            self._numbers = rlcard_numbers(number)
         dealer = int(self._numbers.choice([0, 1]))
         cards = list(range(NUM_CARDS))
         self._numbers.shuffle(cards)
@@ -122,7 +125,10 @@ class OldGame(Game):
         forced = None
         if self._scored >= 0:
             forced = (SCORE_0, SCORE_1)[self._scored]
-        elif self.state.step_count.item(0) >= MOST_STEPS and self.state.phase != Phase.DISCARD:
+        elif (
+            self.state.step_count.item(0) >= MOST_STEPS
+            and self.state.phase.item(0) != Phase.DISCARD
+        ):
             forced = DECLARE_DEAD
         if forced is None:
             return super().mask()

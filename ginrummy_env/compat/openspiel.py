@@ -76,7 +76,8 @@ class Report:
     knocks: int = 0
     """At each, OpenSpiel's points were compared with ours."""
     endings: Counter[str] = field(default_factory=Counter)
-    """Deals by how they ended in our engine; "left" where OpenSpiel's had ended before."""
+    """Deals by how they ended in our engine; "left" where OpenSpiel's had ended before, or where
+    the two had come apart."""
     differences: Counter[str] = field(default_factory=Counter)
     """By cause, see `CAUSES`."""
     tried: int = 0
@@ -124,6 +125,8 @@ class Comparison:
         self.report = Report(deals=count)
         self._choose = choose
         self._rng = np.random.default_rng([seed, first])
+        # Rows in which the engines have come apart: nothing more is compared there.
+        self._lost: set[int] = set()
 
     def run(self) -> Report:
         """Play all deals to their ends and return what was found."""
@@ -135,7 +138,8 @@ class Comparison:
             actions = self._choose(self.state, masks, uniforms)
             phases = self.state.phase.tolist()
             for row, action in enumerate(actions.tolist()):
-                self._apply(row, action, phases[row])
+                if row not in self._lost:
+                    self._apply(row, action, phases[row])
             step(self.state, actions, OPENSPIEL)
             self._drop_ended()
         return self.report
@@ -179,6 +183,7 @@ class Comparison:
         return least_after_discard(hand).item() <= limit < eleven_card_deadwood(hand.item())
 
     def _unexplained(self, row: int, what: str) -> None:
+        self._lost.add(row)
         self.report.differs(UNEXPLAINED, f"{self._where(row)}: {what}")
 
     def _apply(self, row: int, action: int, phase: int) -> None:
@@ -201,11 +206,15 @@ class Comparison:
         """Settle the deals that are over in either engine, and drop them."""
         state = self.state
         knocked = np.flatnonzero(state.knocker != NOBODY)
+        knocked = knocked[~np.isin(knocked, list(self._lost))]
         if knocked.size:
             self._lay_down(knocked)
         over = state.over
         for row in range(len(state)):
-            if over[row]:
+            if row in self._lost:
+                self.report.endings["left"] += 1
+                over[row] = True
+            elif over[row]:
                 self.report.endings[Outcome(state.outcome.item(row)).name.lower()] += 1
                 self._compare_points(row)
             elif self.spiel[row].over:
@@ -216,6 +225,7 @@ class Comparison:
             kept = np.flatnonzero(~over)
             self.state = state.select(kept)
             self.spiel = [self.spiel[row] for row in kept]
+            self._lost.clear()
 
     def _early_end(self, row: int) -> str:
         """Return why OpenSpiel has ended a deal that goes on in ours."""

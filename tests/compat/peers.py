@@ -114,7 +114,11 @@ def main():
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "peers", help="(build/peers)")
     options = parser.parse_args()
     pieces = {
-        "rlcard": (rlcard_peer.DEALS_A_STREAM, play_rlcard, {"shares": rlcard_peer.SHARES}),
+        "rlcard": (
+            rlcard_peer.DEALS_A_STREAM,
+            play_rlcard,
+            {"shares": rlcard_peer.SHARES, "knocking": rlcard_peer.KNOCKING},
+        ),
         "openspiel": (openspiel.DEALS_A_BATCH, play_openspiel, {"policy": "mixed", "dense": 0.2}),
     }
     failed = False

@@ -224,3 +224,9 @@ def test_a_seed_begins_a_stream_and_no_seed_goes_on(faithful):
     first = list(deals(one, [7, None, None, 8]))
     assert first == list(deals(two, [7, None, None, 8]))
     assert len({str(deal) for deal in first}) == 4
+
+
+@MODES
+def test_a_seed_below_zero_is_refused(faithful):
+    with pytest.raises(ValueError, match="-1"):
+        gin_rummy_v4.env(faithful=faithful).reset(seed=-1)
