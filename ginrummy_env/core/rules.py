@@ -217,12 +217,12 @@ OPENSPIEL = Rules(
 
 - 50 upcards taken after the opening, or a card taken and thrown straight back by both players in
   turn, end the deal 0:0; here nothing bounds it but the stock (set ``turn_bound`` to bound it).
-- A run takes two lay-offs at each end at most; here as many as fit.
+- A run takes two lay-offs at each end at most; here as many as fit. (No points hang on it: a third
+  card in a row is a run of the defender's own with the two before it.)
 - A knock is judged by the melding that is best for eleven cards, which refuses some legal knocks
   (0.02 % of hands full of melds).
 - The players meld and lay off by hand, badly if they like; here always for the least deadwood, and
   gin needs no declaration. Seat 0 always opens, and a deal is the whole game.
-- The discard of a knock may be the taken upcard there as here; at the wall likewise.
 """
 
 RLCARD = Rules(
