@@ -8,6 +8,7 @@ Version history:
 - v0: the first.
 """
 
+import copy
 import secrets
 from collections.abc import Mapping
 from typing import Any
@@ -188,7 +189,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
             told = ended.results()[0].to_dict()
             for number, each in enumerate(AGENTS):
                 self.rewards[each] = float(ended.rewards[0, number])
-                self.infos[each].setdefault("deals", []).append(told)
+                self.infos[each].setdefault("deals", []).append(copy.deepcopy(told))
             self._accumulate_rewards()
             if ended.terminated[0] or ended.truncated[0]:
                 self.terminations = dict.fromkeys(AGENTS, bool(ended.terminated[0]))

@@ -146,11 +146,10 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         """
         if self.games.state.over[0]:
             raise ValueError("the episode is over: call reset()")
-        legal = self.games.masks[0]
         step = self.games.act(np.reshape(action, 1))
         info = self._info(step.deals.get(0))
-        if step.illegal.size:
-            info["illegal_action"] = f"{action}; legal were {np.flatnonzero(legal).tolist()}"
+        if step.illegal:
+            info["illegal_action"] = step.illegal[0]
         if self.render_mode == "human":
             self.render()
         return (

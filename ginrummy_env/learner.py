@@ -10,7 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ginrummy_env.core.actions import NUM_ACTIONS
+from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import RowRandom, bits, keys
 from ginrummy_env.core.legal import action_masks, require_actions
@@ -42,14 +42,14 @@ class LearnerStep:
         rewards: [N] float64.
         terminated, truncated: [N] bool, never both; true only in the step that ends the episode.
         deals: by row, the deals that have ended since the learner's last decision, oldest first.
-        illegal: rows in which an illegal action ended the episode.
+        illegal: by row, the illegal action that ended the episode, and what was legal, in words.
     """
 
     rewards: NDArray[np.float64]
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
     deals: Deals
-    illegal: Rows
+    illegal: dict[int, str]
 
 
 class LearnerGames:
@@ -207,18 +207,20 @@ class LearnerGames:
             asked = np.clip(asked, -1, NUM_ACTIONS)  # numbers that are no action lose too
         chosen = require_actions(asked, len(self))
         live = ~state.over
-        illegal = np.zeros(0, dtype=np.intp)
+        illegal: dict[int, str] = {}
         terminated = np.zeros(len(self), dtype=np.bool_)
         truncated = np.zeros(len(self), dtype=np.bool_)
         if self.illegal_action == "lose":
-            illegal = np.flatnonzero(live & ~self._legal(chosen))
-            state.phase[illegal] = _GAME_OVER
+            for row in np.flatnonzero(live & ~self._legal(chosen)).tolist():
+                legal = np.flatnonzero(self.masks[row]).tolist()
+                illegal[row] = str(IllegalActionError(None, int(np.asarray(actions)[row]), legal))
+            state.phase[list(illegal)] = _GAME_OVER
         first = self.episodes.step(chosen)
         rewards = np.where(live, self._owed, 0.0)
         deals, self._owed_deals = self._owed_deals, {}
         self._owed[:] = 0.0
-        rewards[illegal] += ILLEGAL_REWARD
-        terminated[illegal] = True
+        rewards[list(illegal)] += ILLEGAL_REWARD
+        terminated[list(illegal)] = True
         ended = [first] if first is not None else []
         ended += self._answer(np.flatnonzero(live))
         for some in ended:
@@ -294,7 +296,8 @@ class LearnerGames:
 
     def _opponent_actions(self, part: BatchState, rows: Rows) -> NDArray[np.int16]:
         view = make_view(part, self.episodes.options.rules)
-        row_keys = keys(_OPPONENT, part.seed, part.game_number, part.deal_number, part.step_count)
+        moment = part.deal_number.astype(np.int64) << 32 | part.step_count
+        row_keys = keys(_OPPONENT, part.seed, part.game_number, moment)
         if len(self.opponents) == 1:
             return self.opponents[0].act(view, RowRandom(row_keys))
         actions = np.zeros(len(rows), dtype=np.int16)

@@ -138,6 +138,8 @@ class GinRummyVecEnv(VecEnv):
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         for row, deals in step.deals.items():
             infos[row]["deals"] = deals
+        for row, text in step.illegal.items():
+            infos[row]["illegal_action"] = text
         dones = step.terminated | step.truncated
         ended = np.flatnonzero(dones)
         if ended.size:
@@ -302,6 +304,13 @@ def _fresh_seed() -> int:
 
 
 def _option(options: Sequence[Mapping[str, Any]], name: str) -> list[Any] | None:
-    """Return an option of all rows, or None if a row lacks it."""
+    """Return an option of all rows, or None if none has it.
+
+    Raises:
+        ValueError: some rows have it and some do not.
+    """
     values = [each.get(name) for each in options]
-    return None if any(value is None for value in values) else values
+    missing = sum(value is None for value in values)
+    if 0 < missing < len(values):
+        raise ValueError(f"option {name!r} is missing in {missing} of {len(values)} rows")
+    return None if missing else values

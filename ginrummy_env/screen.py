@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
@@ -49,6 +50,7 @@ class Screen:
 
             return position_text(view, opponent=other)
         if self.mode is None:
+            gymnasium.logger.warn("render() shows nothing without a render_mode")
             return None
         if self._pixels is None:
             from ginrummy_env.render import PixelRenderer

@@ -164,6 +164,8 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
             over = set(ended.tolist())
             deals = {row: some for row, some in deals.items() if row not in over}
         infos |= self._infos(deals)
+        if self.autoreset_mode != AutoresetMode.SAME_STEP:
+            self._add(infos, "illegal_action", step.illegal)
         return (
             self.games.observations(),
             step.rewards,
@@ -236,17 +238,18 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
             "seat": self.games.seats.copy(),
             "_seat": everywhere.copy(),
         }
-        self._add_deals(infos, deals)
+        self._add(infos, "deals", deals)
         return infos
 
-    def _add_deals(self, infos: Infos, deals: Deals) -> None:
-        if deals:
+    def _add(self, infos: Infos, key: str, values: Mapping[int, Any]) -> None:
+        """Add what some rows have, as Gymnasium does it: N objects, and which rows have one."""
+        if values:
             told = np.full(self.num_envs, None, dtype=object)
             some = np.zeros(self.num_envs, dtype=np.bool_)
-            for row, results in deals.items():
-                told[row] = results
+            for row, value in values.items():
+                told[row] = value
                 some[row] = True
-            infos["deals"], infos["_deals"] = told, some
+            infos[key], infos[f"_{key}"] = told, some
 
     def _add_finals(self, infos: Infos, step: LearnerStep, ended: Rows) -> None:
         """Add the last observation and info of the episodes that have ended."""
@@ -262,8 +265,8 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
             "seat": seats,
             "_seat": some.copy(),
         }
-        self._add_deals(
-            final, {row: step.deals[row] for row in ended.tolist() if row in step.deals}
-        )
+        told = {row: step.deals[row] for row in ended.tolist() if row in step.deals}
+        self._add(final, "deals", told)
+        self._add(final, "illegal_action", step.illegal)
         infos |= {"final_obs": final_obs, "_final_obs": some}
         infos |= {"final_info": final, "_final_info": some.copy()}

@@ -149,7 +149,7 @@ def test_an_undercut_costs_the_knocker():
 @pytest.mark.parametrize("reward", ["win", "points", "final"])
 def test_the_rewards_of_last_add_up(reward):
     """B59: the sum that an agent sees over a whole game is his result, whoever moved last."""
-    env = ginrummy_env.env(reward=reward)
+    env = ginrummy_env.env(reward=reward, rules={"target": 40})
     for seed in range(2):
         env.reset(seed=seed)
         sums = dict.fromkeys(AGENTS, 0.0)
@@ -163,7 +163,7 @@ def test_the_rewards_of_last_add_up(reward):
         numbers = [deal["deal_number"] for deal in deals["player_0"]]
         assert numbers == list(range(len(numbers)))
         assert deals["player_0"] == deals["player_1"]
-        scores = {"win": np.array(last["scores"]) >= 100, "points": last["scores"]}
+        scores = {"win": np.array(last["scores"]) >= 40, "points": last["scores"]}
         scores = np.array(scores.get(reward, last["final_scores"]), dtype=float)
         expected = (scores[0] - scores[1]) / (1 if reward == "win" else 100)
         assert sums["player_0"] == pytest.approx(expected)
@@ -338,6 +338,9 @@ def test_the_last_observation_shows_the_final_position():
     env.reset(options={"deck": READY_DECK, "dealer": 1})
     env.step(105)
     env.step(KNOCK_KH)
+    told = env.infos["player_1"]["deals"][0]
+    assert told["melds"][0] == ["As 2s 3s", "9s 9d 9c", "4h 5h 6h"]
+    assert told["deadwood"][0] == 2
     hand = set(cards("As 2s 3s 4h 5h 6h 9c 9d 9s 2d"))
     for agent in AGENTS:
         seen = env.observe(agent)

@@ -104,7 +104,7 @@ def test_the_return_is_the_result(reward):
             result = (scores[seat] - scores[1 - seat]) / 100
             assert total == pytest.approx(np.sign(result) if reward == "win" else result)
             games, won, total = games + 1, won + (total > 0), 0.0
-    assert games > 5
+    assert games > 3
     assert 0 < won < games
 
 
@@ -171,22 +171,23 @@ def quiet_choice(mask):
 
 def test_illegal_actions():
     """B63: -1 and the end, or refused; the hands stay as they are."""
+    options = {"deck": READY_DECK, "dealer": 1}
     for action in (104, -1, 108, 10**12):
-        env = GinRummyEnv(Random(), reward="points")
-        first, info = env.reset(seed=3)
+        env = GinRummyEnv(Random(), reward="points", seat=0)
+        first, _ = env.reset(seed=3, options=options)
         hands = env.games.state.hands.copy()
         observation, reward, terminated, truncated, told = env.step(action)
         assert (reward, terminated, truncated) == (-1.0, True, False)
-        legal = np.flatnonzero(info["action_mask"]).tolist()
-        assert told["illegal_action"] == f"{action}; legal were {legal}"
+        assert f"action {action}" in told["illegal_action"]
+        assert told["illegal_action"].endswith("legal: take, pass")
         assert not told["action_mask"].any()
         assert (env.games.state.hands == hands).all()
         assert observation.shape == first.shape
         with pytest.raises(ValueError, match="call reset"):
             env.step(0)
         env.reset()
-        strict = GinRummyEnv(Random(), illegal_action="raise")
-        strict.reset(seed=3)
+        strict = GinRummyEnv(Random(), illegal_action="raise", seat=0)
+        strict.reset(seed=3, options=options)
         before = pickle.dumps(strict.games.state)
         with pytest.raises(IllegalActionError, match="not legal"):
             strict.step(action)

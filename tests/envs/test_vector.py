@@ -20,6 +20,8 @@ from tables import (
 
 import ginrummy_env
 from ginrummy_env import GinRummyEnv, GinRummyVectorEnv, IllegalActionError
+from ginrummy_env.core.actions import random_actions
+from ginrummy_env.core.cards import cards_of, hand_of
 
 SAME, NEXT, DISABLED = AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED
 VOID_SOON = {"turn_bound": 3}
@@ -247,6 +249,42 @@ def test_a_row_with_an_opponent_of_its_own_plays_as_alone():
             assert np.array_equal(paid[mine], rewards[mine])
 
 
+def test_nothing_hidden_is_seen():
+    """B44: unseen cards dealt otherwise; observations, masks and infos are byte for byte the same.
+
+    Ten thousand positions and more.
+    """
+    env = GinRummyVectorEnv(512, "simple", autoreset_mode=SAME)
+    _, infos = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    for number in range(24):
+        observation, *_, infos = env.step(choose_all(infos["action_mask"], number))
+        twin = copy.deepcopy(env)
+        state, seats = twin.games.state, twin.games.seats
+        rows, his = np.arange(512), 1 - seats
+        hidden = state.hands[rows, his] & ~state.known[rows, his]
+        stocks = state.stock
+        for row in rows:
+            mine, stock = cards_of(hidden[row]), stocks[row]
+            dealt = rng.permutation(mine + stock)
+            state.hands[row, his[row]] ^= hidden[row] ^ hand_of(dealt[: len(mine)])
+            state.deck[row, 52 - len(stock) :] = dealt[len(mine) :]
+        twin.games._masks = None
+        assert twin.games.observations().tobytes() == observation.tobytes()
+        assert same(twin._infos({}), env._infos({}))
+
+
+def test_every_row_can_always_move():
+    """B61: 100,000 decisions, the mask never empty."""
+    env = GinRummyVectorEnv(1024, "simple", autoreset_mode=SAME)
+    _, infos = env.reset(seed=0)
+    rng = np.random.default_rng(0)
+    for _ in range(100):
+        assert infos["action_mask"].any(axis=1).all()
+        masks = infos["action_mask"].view(np.bool_)
+        *_, infos = env.step(random_actions(masks, rng.random(1024)))
+
+
 def test_seats():
     env = GinRummyVectorEnv(64, Random(), episode="deal")
     _, infos = env.reset(seed=0)
@@ -271,7 +309,9 @@ def test_illegal_actions():
             env.step(bad)
     loose = GinRummyVectorEnv(4, Random(), illegal_action="lose", autoreset_mode=SAME)
     loose.reset(seed=0)
-    _, rewards, terminated, truncated, _ = loose.step(wrong)
+    _, rewards, terminated, truncated, infos = loose.step(wrong)
+    assert "action 107" in infos["final_info"]["illegal_action"][2]
+    assert infos["final_info"]["_illegal_action"].tolist() == [False, False, True, False]
     assert rewards.tolist() == [0, 0, -1, 0]
     assert terminated.tolist() == [False, False, True, False]
     assert not truncated.any()
@@ -353,6 +393,11 @@ def test_make_vec():
     assert env.spec.id == ginrummy_env.GYMNASIUM_ID
     env.reset(seed=1)
     env.close()
+    for mode, kind in (("sync", SyncVectorEnv), ("vector_entry_point", GinRummyVectorEnv)):
+        env = gymnasium.make_vec(ginrummy_env.GYMNASIUM_ID, 2, vectorization_mode=mode)
+        assert isinstance(env, kind)
+        assert env.reset(seed=1)[0].shape == (2, *env.single_observation_space.shape)
+        env.close()
     listed = DictInfoToList(gymnasium.make_vec(ginrummy_env.GYMNASIUM_ID, num_envs=3))
     _, infos = listed.reset(seed=1)
     assert [set(info) for info in infos] == [{"action_mask", "seat"}] * 3
