@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from agents.explain import Explanation, explain
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.record import Annotation, DealRecord, GameRecord, replay
+from ginrummy_env.core.record_data import MAX_NOTE
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy, make_policy
@@ -63,13 +64,13 @@ def annotate(records: Sequence[GameRecord], policy: str | Policy) -> list[GameRe
     judge = make_policy(policy)
     row_keys = keys(np.arange(len(records)))
     return [
-        annotate_game(record, (judge, judge), key)
+        annotate_game(record, (judge, judge), key, str(policy) if isinstance(policy, str) else "")
         for record, key in zip(records, row_keys, strict=True)
     ]
 
 
 def annotate_game(
-    record: GameRecord, policies: tuple[Policy, Policy], game_key: np.uint64
+    record: GameRecord, policies: tuple[Policy, Policy], game_key: np.uint64, judge: str = ""
 ) -> GameRecord:
     """Return a record with what the policies think; one that tells nothing leaves no remark.
 
@@ -77,6 +78,7 @@ def annotate_game(
         record: a game.
         policies: of players 0 and 1.
         game_key: what all chance in the policies follows from, as in a match.
+        judge: who is asked, if it is not the player himself; stands in the notes.
     """
     deals = []
     left = DECISIONS
@@ -86,7 +88,7 @@ def annotate_game(
         for player, policy in enumerate(policies):
             rows = np.flatnonzero(states.player[:count] == player)
             if rows.size:
-                found |= _think(record, deal, states, rows, policy, game_key)
+                found |= _think(record, deal, states, rows, policy, game_key, judge)
         left -= len(found)
         annotations = tuple(found[step] for step in sorted(found))
         deals.append(replace(deal, annotations=annotations or deal.annotations))
@@ -100,6 +102,7 @@ def _think(
     rows: NDArray[np.intp],
     policy: Policy,
     game_key: np.uint64,
+    judge: str,
 ) -> dict[int, Annotation]:
     """Return the remarks of one player on his decisions of a deal, by step."""
     positions = states.select(rows)
@@ -109,6 +112,8 @@ def _think(
     told = explain(policy, view, RowRandom(keys(row_keys, moments)))
     if told is None:
         return {}
+    if judge:
+        told.unit = f"{judge}: {told.unit}"[:MAX_NOTE]
     actions = [deal.actions[row] for row in rows.tolist()]
     remarks = {}
     for place, (row, action) in enumerate(zip(rows.tolist(), actions, strict=True)):

@@ -45,7 +45,7 @@ function showThoughts(frame) {
   const thought = frame.decision, box = byId("thoughts");
   box.hidden = !thought || !seen(thought.player);
   if (box.hidden) return;
-  const parts = [el("h2", {}, `What ${names[thought.player]} thought`)];
+  const parts = [el("h2", {}, `The decision of ${names[thought.player]}`)];
   if (thought.note) parts.push(el("p", { class: "small faint" }, thought.note));
   if (thought.values) parts.push(valuesElement(thought.values, "Candidates and what each is worth"));
   if (isMistake(frame)) parts.push(el("p", { class: "mistake" }, `A mistake: ${Number(thought.loss.toPrecision(3))} below the best.`));

@@ -111,6 +111,10 @@ function valuesElement(values, caption) {
 /* How likely each card is in a hand: four suits by thirteen ranks. */
 function heatElement(shares, caption) {
   const ranks = Array.from({ length: 13 }, (_, rank) => (CARDS[rank][0][0] === "T" ? "10" : CARDS[rank][0][0]));
+  // What is neither certain nor impossible is coloured from the least to the most likely.
+  const open = shares.filter((share) => share > 0 && share < 0.995);
+  const low = Math.min(...open), span = Math.max(...open) - low || 1;
+  const heat = (share) => (share >= 0.995 ? 1 : share > 0 ? 0.1 + 0.4 * (share - low) / span : 0);
   const head = el("tr", {}, el("td", {}), ...ranks.map((rank) => el("th", { scope: "col" }, rank)));
   const rows = [0, 1, 2, 3].map((suit) => el("tr", {},
     el("th", { scope: "row", class: `sign ${suit === 1 || suit === 2 ? "red" : ""}`, "aria-label": CARDS[13 * suit][1].split(" ").pop() }, CARDS[13 * suit][0][1] + "\ufe0e"),
@@ -118,7 +122,7 @@ function heatElement(shares, caption) {
       const share = shares[13 * suit + rank];
       const percent = Math.round(100 * share);
       const words = `${CARDS[13 * suit + rank][1]}: ${percent} %`;
-      return el("td", { style: `background:rgba(var(--heat),${share.toFixed(2)})`, class: share > 0.55 ? "dark" : "", title: words, "aria-label": words }, percent ? String(percent) : "·");
+      return el("td", { style: `background:rgba(var(--heat),${heat(share).toFixed(2)})`, class: heat(share) > 0.55 ? "dark" : "", title: words, "aria-label": words }, percent ? String(percent) : "·");
     })));
   return el("table", { class: "heat" }, el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, ...rows));
 }
