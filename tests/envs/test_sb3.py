@@ -3,7 +3,6 @@
 import copy
 import functools
 import pickle
-import warnings
 
 import gymnasium
 import numpy as np
@@ -24,11 +23,6 @@ from tables import READY_DECK, Quiet, Random, eager, global_random_state, some_l
 
 import ginrummy_env
 from ginrummy_env import GinRummyEnv, GinRummyVecEnv, GinRummyVectorEnv, IllegalActionError
-
-pytestmark = [
-    # SB3 says this wherever it runs a small net on a machine with a graphics card.
-    pytest.mark.filterwarnings("ignore:You are trying to run PPO on the GPU:UserWarning"),
-]
 
 VOID_SOON = {"turn_bound": 3}
 SHORT = {"rules": {"target": 30}, "reward": "points", "max_deals": 6}
@@ -53,10 +47,8 @@ def one_thread():
 
 def test_sb3_checker():
     """Actions without a mask: the environment must stand them."""
-    with warnings.catch_warnings():
-        # It advises to flatten what is flat already, or to normalise what lies in [-1, 1] already.
-        check_env(single(opponent="simple").unwrapped)
-        check_env(GinRummyEnv("random", episode="deal", reward="points", derived=False))
+    check_env(single(opponent="simple").unwrapped)
+    check_env(GinRummyEnv("random", episode="deal", reward="points", derived=False))
 
 
 def test_masks_are_found():
