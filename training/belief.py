@@ -201,9 +201,9 @@ def fit(rules_names: Sequence[str], deals: int, most: int, rounds: int, seed: in
 def main(arguments: Sequence[str] | None = None) -> None:
     """Fit and write the file, or check the one that is shipped."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m training.belief")
-    parser.add_argument("--deals", type=int, default=1500, help="deals of each pairing")
-    parser.add_argument("--positions", type=int, default=4000, help="most of each stage")
-    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--deals", type=int, default=400, help="deals of each pairing")
+    parser.add_argument("--positions", type=int, default=2500, help="most of each stage")
+    parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--seed", type=int, default=97)
     parser.add_argument("--rules", nargs="+", default=["eaai", "classic"])
     parser.add_argument("--out", type=Path, default=Path(agents.__path__[0]) / "data" / BELIEF)

@@ -61,7 +61,7 @@ def points_of_deals(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Play the deals and write the file."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m training.winchance")
-    parser.add_argument("--deals", type=int, default=20_000, help="deals a preset")
+    parser.add_argument("--deals", type=int, default=10_000, help="deals a preset")
     parser.add_argument("--seed", type=int, default=411)
     parser.add_argument("--out", type=Path, default=Path(agents.__path__[0]) / "data" / DEAL_POINTS)
     chosen = parser.parse_args(arguments)
