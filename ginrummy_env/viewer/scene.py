@@ -108,7 +108,9 @@ def _sentences(position: Position) -> list[str]:
     """Return what has just been done or how the deal ended, sentence by sentence."""
     if not position.over:
         return [position.last_turn(sign_name), position.to_do(sign_name)]
-    lines = [position.result(sign_name), *layoff_sentences(position)]
+    lines = [position.result(sign_name)]
+    if position.knocker is not None:
+        lines += layoff_sentences(position) or ["Nothing was laid off."]
     lines += [line for line in (position.sum_words(), position.game_result()) if line]
     return lines
 

@@ -17,7 +17,8 @@ def no_waiting_for_the_disk(monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
 
 
-@pytest.fixture(scope="session")
+# For a module: Playwright's event loop must not be running in the tests of others.
+@pytest.fixture(scope="module")
 def browser():
     api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
     path = shutil.which("chromium") or shutil.which("chromium-browser")

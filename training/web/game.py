@@ -103,6 +103,7 @@ class WebGame:
         self._state: BatchState
         self._done: tuple[DealRecord, ...] = ()
         self._sums: dict[int, str] = {}
+        self._kept: tuple[Path | None, tuple[int, ...]] = None, ()
         self.agent = agent
         if not numbers or not self._resume():
             self._start(agent)
@@ -172,7 +173,10 @@ class WebGame:
         with self._lock:
             self._require(game, version)
             self._require_agent(agent)
-            self._start(agent)
+            try:
+                self._start(agent)
+            except ValueError as error:
+                raise WebError(400, f"{agent} cannot play: {error}") from error
             return self._scene()
 
     def hint(self, game: int, version: int, agent: str) -> Json:
@@ -188,7 +192,10 @@ class WebGame:
             if not view.to_move[0]:
                 raise WebError(409, "it is not your move")
         with self._hint_lock:  # one at a time; the game can go on meanwhile
-            return {"game": game, "version": version, **self._advice(view, agent)}
+            try:
+                return {"game": game, "version": version, **self._advice(view, agent)}
+            except ValueError as error:
+                raise WebError(400, f"{agent} cannot say: {error}") from error
 
     def replay_page(self) -> str:
         """Return the game so far as a page, with what the person has seen of it."""
@@ -199,12 +206,14 @@ class WebGame:
     # How the game goes on
 
     def _start(self, agent: str) -> None:
-        self._policy(agent)
         seed = secrets.randbits(63) if self._seed is None else self._seed
+        state = new_games(seed, [self.number + 1], self._new_rules)
+        # Some agents find out only when they are asked that something is missing.
+        self._policy(agent).act(make_view(state, self._new_rules, AGENT), _rng(state))
         before = self.number, self.agent, self.rules
         self.number, self.agent, self.rules = self.number + 1, agent, self._new_rules
         try:
-            self._commit(new_games(seed, [self.number], self.rules), ())
+            self._commit(state, ())
         except BaseException:
             self.number, self.agent, self.rules = before
             raise
@@ -213,6 +222,7 @@ class WebGame:
 
     def _resume(self) -> bool:
         """Go on with the game of the last file; return whether it is not over."""
+        self._kept = self.path, _stamp(self.path)
         records = load(self.path)
         record = records[-1]
         if len(records) > 1 or record.players is None or record.players[YOU] != PERSON:
@@ -241,12 +251,15 @@ class WebGame:
         """Let the agent move until it is the person's turn or the deal is over."""
         while not self._state.over[0] and self._state.player[0] == AGENT:
             state = self._state
-            rng = RowRandom(keys(state.seed, state.deal_number, state.step_count))
-            actions = self._policy(self.agent).act(make_view(state, self.rules), rng)
+            actions = self._policy(self.agent).act(make_view(state, self.rules), _rng(state))
             self._step(int(actions[0]))
 
     def _commit(self, state: BatchState, done: tuple[DealRecord, ...]) -> None:
+        path, stamp = self._kept
+        if path == self.path and _stamp(path) != stamp:
+            raise WebError(500, f"{path.name} has been changed by another program: start again")
         save(self.path, [self._record(state, done)])
+        self._kept = self.path, _stamp(self.path)
         self._state, self._done = state, done
         if state.over[0]:
             self._sums[len(done)] = self._sum(state)
@@ -362,6 +375,20 @@ def choices(view: View) -> list[Json]:
                 entry["left"] = int(left[card])
         found.append(entry)
     return found
+
+
+def _rng(state: BatchState) -> RowRandom:
+    """Return the agent's randomness in a position: after a restart it is the same."""
+    return RowRandom(keys(state.seed, state.deal_number, state.step_count))
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """Return what changes when a file is written; nothing if there is none."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return ()
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _numbered(name: str) -> re.Match[str] | None:

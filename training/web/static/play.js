@@ -44,6 +44,9 @@ function take(next) {
   chosen = -1;
   byId("advice").replaceChildren();
   show();
+  // What was clicked is gone: the keyboard goes on with what can be done now.
+  const first = document.querySelector("#choices button") || document.querySelector("#table button");
+  if (first && document.activeElement === document.body) first.focus({ preventScroll: true });
 }
 
 async function load() {
