@@ -223,7 +223,14 @@ def serve_game(options: argparse.Namespace) -> int:
         raise ValueError(f"{error.name} is missing: pip install 'ginrummy_env[web]'") from error
     folder: Path = options.out or Path("ginrummy-games")
     game = WebGame(folder, options.agent, options.rules, seed=options.seed, hints=options.hints)
-    server = Server(game, options.port)
+    if options.port > 65_535:
+        raise ValueError(f"--port {options.port}: ports end at 65535")
+    try:
+        server = Server(game, options.port)
+    except OSError as error:
+        raise ValueError(
+            f"port {options.port} cannot be used ({error.strerror}): choose another with --port"
+        ) from error
     print(f"Gin rummy against {game.agent}: open {server.url}   (Ctrl-C stops)")
     print(f"The game is kept in {game.path}; the same command goes on with it.", flush=True)
     server.run()
