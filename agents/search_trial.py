@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from agents.search_belief import Belief
 from agents.search_candidates import Candidates
-from agents.search_rollout import FREE, OPENING, STOCK, TAKE, Ends, Starts, Style, roll_out, settle
+from agents.search_rollout import FREE, OPENING, STOCK, TAKE, Ends, Starts, Style, roll_out
+from agents.search_settle import settle
 from agents.search_value import win_chance
 from agents.search_worlds import Worlds, sample_worlds
 from ginrummy_env.core.actions import KNOCK, PASS, TAKE_UPCARD

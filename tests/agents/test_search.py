@@ -7,7 +7,8 @@ from positions import permute_hidden, positions
 from agents.search import Search
 from agents.search_belief import FEATURES, features, fitted
 from agents.search_candidates import candidates_of
-from agents.search_rollout import Starts, Style, arranged, left_over, quick_settle, roll_out, settle
+from agents.search_rollout import Starts, Style, roll_out
+from agents.search_settle import arranged, left_over, quick_settle, settle
 from agents.search_value import deal_points, solve, table, win_chance
 from agents.search_worlds import sample_worlds
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, TAKE_UPCARD, format_action, parse_action

@@ -1,0 +1,122 @@
+"""Hands laid down: a good arrangement, and what a knock is worth, for rollouts and exactly.
+
+In rollouts millions of hands are arranged. There a fixed rule stands for the search over all ways
+to make sets, and gives the same in nearly every hand.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ginrummy_env.core.cards import LANE_POINTS, Hands, Points, lanes
+from ginrummy_env.core.deadwood import deadwood, lane_sum
+from ginrummy_env.core.layoff import defender_deadwood, knocker_arrangement
+from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_threes
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.scoring import DEFENDER, KNOCKER, NO_SIDE, score_gin, score_knock
+from ginrummy_env.core.state import Outcome
+from ginrummy_env.core.step import may_lay_off
+
+
+def arranged(hands: Hands) -> tuple[Hands, Hands]:
+    """Return the cards that are left over by a good arrangement, and those in its sets.
+
+    The best but for hands, one in ten thousand or so, in which two sets share cards with runs and
+    only one of them is worth it: either all sets are made first, or all runs.
+
+    Args:
+        hands: [K] uint64, eleven cards at most.
+
+    Returns:
+        (cards in no meld [K] uint64, cards in sets [K] uint64).
+    """
+    runs = cards_in_runs(hands)
+    sets = (ranks_in_threes(hands) * EVERY_SUIT) & hands
+    loose = hands & ~(runs | sets)
+    shared = np.flatnonzero(runs & sets)
+    if shared.size:
+        some = hands[shared]
+        rest = some & ~sets[shared]
+        loose_1 = rest & ~cards_in_runs(rest)  # sets first
+        rest = some & ~runs[shared]
+        sets_2 = (ranks_in_threes(rest) * EVERY_SUIT) & rest  # runs first
+        loose_2 = rest & ~sets_2
+        better = points_of(loose_1) < points_of(loose_2)
+        loose[shared] = np.where(better, loose_1, loose_2)
+        sets[shared] = np.where(better, sets[shared], sets_2)
+    return loose, sets
+
+
+def left_over(hands: Hands) -> Points:
+    """Return the deadwood that `arranged` leaves, [K] int16."""
+    return points_of(arranged(hands)[0])
+
+
+def points_of(hands: Hands) -> Points:
+    """Return the points of all cards, [K] int16."""
+    return lane_sum(LANE_POINTS.take(lanes(hands))).astype(np.int16)
+
+
+def quick_settle(knocker: Hands, defender: Hands, rules: Rules) -> tuple[Points, NDArray[np.int8]]:
+    """Return what knocks are worth as `settle` does, nearly always exactly, in a fifth of the time.
+
+    The defender makes the sets of a good arrangement or none, lays a fourth card on a set unless a
+    run takes it, and has his other cards in runs with the knocker's as far as they go.
+
+    Args:
+        knocker: [K] uint64, his ten cards.
+        defender: [K] uint64, the other's ten.
+        rules: the settings.
+    """
+    loose, sets = arranged(knocker)
+    left = points_of(loose)
+    his_loose, his_sets = arranged(defender)
+    alone = points_of(his_loose)
+    rest = alone.copy()
+    full = np.flatnonzero(may_lay_off(left, rules))
+    if full.size:
+        made = sets[full]
+        runs = knocker[full] & ~loose[full] & ~made
+        fourths = (ranks_in_threes(made) * EVERY_SUIT) & ~made
+        cards = defender[full]
+        for kept in (cards & ~his_sets[full], cards):
+            joined = kept | runs
+            over = points_of(joined & ~cards_in_runs(joined) & ~fourths)
+            rest[full] = np.minimum(rest[full], over)
+    return _scored(left, rest, alone, rules)
+
+
+def settle(
+    knocker: Hands, defender: Hands, pile: Hands, rules: Rules
+) -> tuple[Points, NDArray[np.int8]]:
+    """Return what knocks are worth to the knocker, and how they end.
+
+    Args:
+        knocker: [K] uint64, his ten cards.
+        defender: [K] uint64, the other's ten.
+        pile: [K] uint64, the discard pile with the knock discard.
+        rules: the settings.
+
+    Returns:
+        (points [K] int16, negative if the defender wins them; Outcome [K] int8).
+    """
+    laid, left = knocker_arrangement(knocker, pile)
+    rest = defender_deadwood(defender, laid, may_lay_off(left, rules))
+    return _scored(left, rest, deadwood(defender), rules)
+
+
+def _scored(
+    left: Points, rest: Points, alone: Points, rules: Rules
+) -> tuple[Points, NDArray[np.int8]]:
+    """Return points and Outcome from both deadwoods, and the defender's without lay-offs."""
+    side, points = score_knock(left, rest, rules)
+    outcome = np.full(len(left), Outcome.KNOCK, dtype=np.int8)
+    outcome[side == DEFENDER] = Outcome.UNDERCUT
+    outcome[side == NO_SIDE] = Outcome.EQUAL
+    gins = np.flatnonzero(left == 0)
+    if gins.size:
+        big = np.zeros(len(gins), dtype=np.bool_)
+        side[gins], points[gins], answered = score_gin(rest[gins], alone[gins], big, rules)
+        outcome[gins] = np.where(answered, Outcome.GIN_ANSWERED, Outcome.GIN)
+    signs = np.zeros(len(left), dtype=np.int16)
+    signs[side == KNOCKER], signs[side == DEFENDER] = 1, -1
+    return signs * points, outcome
