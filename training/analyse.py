@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -266,7 +267,7 @@ def plot(candidates: Sequence[Weighed], win: bool, title: str) -> "Figure":
     from matplotlib.figure import Figure
 
     scale = 100 if win else 1
-    figure = Figure(figsize=(11, 1.9 + 0.45 * len(candidates)), layout="constrained")
+    figure = Figure(figsize=(11, 2.2 + 0.45 * len(candidates)), layout="constrained")
     values, ends = figure.subplots(1, 2, sharey=True)
     places = np.arange(len(candidates))[::-1]
     values.errorbar(
@@ -289,7 +290,7 @@ def plot(candidates: Sequence[Weighed], win: bool, title: str) -> "Figure":
     ends.set_xlabel("how the deals ended, %")
     ends.set_xlim(0, 100)
     figure.legend(*ends.get_legend_handles_labels(), loc="outside lower center", ncols=7)
-    figure.suptitle(title, fontsize=11)
+    figure.suptitle(fill(title, 110), fontsize=10)
     return figure
 
 

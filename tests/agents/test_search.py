@@ -1,5 +1,7 @@
 """The search: exact small cases, what it may know, the same move in any batch, and its parts."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from positions import permute_hidden, positions
@@ -29,6 +31,8 @@ from ginrummy_env.core.state import Outcome, Phase
 from ginrummy_env.core.view import OPPONENT, make_view
 from ginrummy_env.policy import make_policy
 from training.analyse import typed_view, weigh
+from training.cli import main
+from training.search_gain import measure
 
 QUICK = Search(worlds=16)
 
@@ -391,3 +395,36 @@ def test_every_card_of_a_typed_position_is_in_one_place():
     assert view.unseen[0] | seen == FULL_DECK
     assert view.unseen[0] & seen == 0
     assert hand_size(view.unseen)[0] == 9 + view.stock_count[0]
+
+
+def test_the_command_shows_and_writes_what_it_weighs(tmp_path, capsys):
+    """`ginrummy analyse` on a typed position and on a record, and what it says of wrong ones."""
+    record = str(Path(__file__).parents[1] / "records" / "game.txt")
+    quick = ["--search", "search:16"]
+    typed = ["analyse", "--hand", "4s 5s 6s 9h 9d 9c Kh Kd 2c 3c Qs", "--pile", "7h Jd"]
+    for out in ("why.json", "why.svg"):
+        assert main([*typed, *quick, "--rules", "eaai", "--out", str(tmp_path / out)]) == 0
+        assert (tmp_path / out).stat().st_size > 500
+    assert "discard Kh" in capsys.readouterr().out
+    assert main(["analyse", record, "--deal", "1", "--step", "5", *quick]) == 0
+    assert "take" in capsys.readouterr().out
+    for wrong, message in (
+        ([record, "--deal", "99"], "deal 99"),
+        ([record, "--step", "999"], "step 999"),
+        (["--hand", "4s 5s", "--pile", "7h"], "2 cards"),
+        ([*typed[1:], "--score", "many"], "--score many"),
+        ([*typed[1:], "--search", "simple"], "no agent that searches"),
+    ):
+        assert main(["analyse", *wrong]) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_gains_are_measured_in_positions_of_the_base(tmp_path):
+    """A search that never leaves its base gains nothing; one without a margin leaves it often."""
+    found = measure(["search:4,margin=100", "search:4,margin=0"], "simple", EAAI, 12, 1, 2)
+    never, often = found["variants"]
+    assert never["left"] == never["gain"] == 0
+    assert often["left"] > 0
+    assert often["half"] > 0
+    with pytest.raises(ValueError, match="no agent that searches"):
+        measure(["simple"], "simple", EAAI, 12, 1, 2)
