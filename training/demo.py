@@ -1,13 +1,14 @@
-"""A demonstration in about a minute: ``make demo``, or ``python -m training.demo``.
+"""A demonstration in two or three minutes: ``make demo``, or ``python -m training.demo``.
 
-First a thousand full games of the two simplest ways to play, all at once. Then everybody against
-everybody, under the classic rules and under those of the EAAI challenge; tables are printed, and
-results and plots are written into a folder.
+First a thousand full games of the two simplest ways to play, all at once. Then an agent learns for
+about a minute. Then everybody against everybody, the new one too, under the classic rules and under
+those of the EAAI challenge; tables are printed, results and plots are written into a folder.
 """
 
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from time import perf_counter
@@ -50,8 +51,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     out: Path = options.out
     try:
         show_tables(first_table(options.first_games, options.seed, options.workers))
+        learned = learning(out / "training", options.seed) if options.training else ()
         for rules in TOURNAMENT_RULES:
-            show_tables("", *tournament(rules, options, out / rules))
+            show_tables("", *tournament(rules, options, out / rules, learned))
     except KeyboardInterrupt:
         print(f"\ninterrupted; what has been played is in {out}, and is not played again")
         return 130
@@ -68,6 +70,8 @@ def _parser() -> Parser:
     made.add_argument("--first-games", type=whole, default=1000, help="of the first part (1000)")
     made.add_argument("--seed", type=whole, default=0, help="of decks and agents (0)")
     made.add_argument("--workers", type=whole, help="processes (one for each core)")
+    made.add_argument("--training", action=argparse.BooleanOptionalAction, default=True,
+                      help="train an agent too, about a minute (yes)")  # fmt: skip
     made.add_argument("--out", type=Path, default=Path("demo"), help="a folder (demo)")
     return made
 
@@ -111,12 +115,33 @@ def _first_column(summary: Summary) -> dict[str, str]:
     return column
 
 
-def tournament(rules: str, options: argparse.Namespace, out: Path) -> Sequence[object]:
+def learning(folder: Path, seed: int) -> Sequence[str]:
+    """Train an agent for about a minute, show how it gets on, and return its name.
+
+    The extra ``train`` brings what that needs; without it nothing is trained.
+    """
+    try:
+        from training.settings import DEMO
+        from training.train import train
+    except ModuleNotFoundError as error:
+        print(f"\nno training: {error.name} is missing (pip install 'ginrummy_env[train]')")
+        return ()
+    print("\nTraining under the EAAI rules: imitation of `lookahead`, then PPO against `simple`")
+    resume = (folder / "settings.json").exists()  # of a demonstration that broke off
+    train(folder, replace(DEMO, seed=seed), resume=resume, progress_bar=sys.stderr.isatty())
+    print(f"The curve is in {folder / 'curve.png'}. `ginrummy train --help` says more.")
+    return (f"ppo:{folder / 'best.npz'}",)
+
+
+def tournament(
+    rules: str, options: argparse.Namespace, out: Path, learned: Sequence[str] = ()
+) -> Sequence[object]:
     """Play a tournament, write it, and return what is to be printed."""
-    names = [f"{rules}: {a} – {b}" for a, b in combinations(TOURNAMENT_AGENTS, 2)]
+    agents = (*TOURNAMENT_AGENTS, *learned)
+    names = [f"{rules}: {a} – {b}" for a, b in combinations(agents, 2)]
     with progress_bar(names, options.games) as progress:
         played = play_tournament(
-            TOURNAMENT_AGENTS,
+            agents,
             games=options.games,
             seed=options.seed,
             rules=PRESETS[rules],

@@ -36,7 +36,7 @@ class TrainSettings:
 
     teacher: str = "lookahead"
     """Whom the network imitates before it learns by itself; empty: it begins from nothing."""
-    lessons: int = 500_000
+    lessons: int = 600_000
     """Positions in which the teacher is imitated."""
     lesson_rate: float = 2e-3
     """Learning rate at the first lesson; it falls to a fiftieth, by half a cosine."""
@@ -54,7 +54,7 @@ class TrainSettings:
     """Deals after which a game is cut off."""
 
     opponents: tuple[tuple[float, dict[str, float]], ...] = (
-        (0.0, {"simple": 0.6, "lookahead": 0.2, POOL: 0.2}),
+        (0.0, {"simple": 0.7, "lookahead": 0.15, POOL: 0.15}),
     )
     """Stages: from which share of the steps on, and each opponent's share of the games; a row
     of the batch has one opponent. ``"pool"`` is the learner's own past."""
@@ -68,17 +68,17 @@ class TrainSettings:
 
     steps: int = 1_000_000
     """Decisions of the learner, of one player a game: the other player is somebody else."""
-    num_envs: int = 256
+    num_envs: int = 1024
     """Games at once."""
-    num_steps: int = 64
+    num_steps: int = 32
     """Decisions in each game between updates."""
     batch: int = 2048
     """Decisions a step of the optimiser."""
-    epochs: int = 3
+    epochs: int = 4
     """How often each decision is learned from."""
-    rate: float = 3e-4
+    rate: float = 6e-4
     """Learning rate of PPO at its first step; it falls to ``last_rate``, evenly."""
-    last_rate: float = 5e-5
+    last_rate: float = 1e-4
     """Learning rate at the last step."""
     clip: float = 0.2
     """How far the probability of an action may move in one update."""
@@ -233,8 +233,15 @@ SMOKE = replace(
 )  # fmt: skip
 """Every part of a run once, in well under a minute; nothing is learned that is worth keeping."""
 
+DEMO = replace(
+    QUICK, width=32, lessons=80_000, steps=98_304, num_envs=512, batch=1024,
+    opponents=((0.0, {"simple": 1.0}),), panel=("simple",), eval_every=32_768, eval_games=400,
+    retest_games=400, checkpoint_every=32_768, tensorboard=False,
+)  # fmt: skip
+"""About a minute: enough to see it learn. `training.demo` shows it."""
+
 FULL = replace(
-    QUICK, width=128, layers=3, lessons=4_000_000, steps=20_000_000, num_envs=512, rate=2e-4,
+    QUICK, width=128, layers=3, lessons=4_000_000, steps=20_000_000, rate=3e-4,
     last_rate=2e-5, batch=4096, eval_every=1_000_000, eval_games=4_000, retest_games=20_000,
     checkpoint_every=500_000, pool_every=1_000_000, pool_size=10,
     opponents=(
@@ -244,4 +251,6 @@ FULL = replace(
 )  # fmt: skip
 """A night on two cores."""
 
-PRESETS: dict[str, TrainSettings] = {"smoke": SMOKE, "quick": QUICK, "full": FULL}
+PRESETS: dict[str, TrainSettings] = {
+    "smoke": SMOKE, "demo": DEMO, "quick": QUICK, "full": FULL,
+}  # fmt: skip

@@ -12,6 +12,7 @@ not come from the policy that PPO updates.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputF
 
 from agents.ppo import Network, NetworkPolicy
 from ginrummy_env.policy import make_policy
+from training.curves import draw_curves
 from training.files import write_json
 from training.imitate import imitate
 from training.learning_env import LearningEnv, make_env
@@ -144,6 +146,7 @@ def make_model(settings: TrainSettings, env: LearningEnv) -> MaskablePPO:
             "layers": settings.layers,
         },
         seed=settings.seed,
+        stats_window_size=2_000,  # episodes, that is deals: their results scatter widely
         device="cpu",
     )
 
@@ -291,4 +294,6 @@ def finish(run: Run, policy: SuitPolicy, clock: Stopwatch, say: Say) -> dict[str
         "steps_a_second": round(progress.steps / trained, 1) if trained else None,
     }
     write_json(run.folder / RESULT, result)
+    with suppress(ImportError):  # matplotlib is in another extra
+        draw_curves({run.folder.name: run.folder}, (), run.folder / "curve.png")
     return result

@@ -21,7 +21,7 @@ examples:
   ginrummy train runs/mine --config mine.toml --set steps=2000000 --set teacher=simple
   ginrummy match ppo:runs/eaai/best.npz simple --rules eaai
 
-presets, from the smallest: smoke, quick (the one in use if none is named), full.
+presets, from the smallest: smoke, demo, quick (the one in use if none is named), full.
 
 settings are lines of a TOML file, or --set NAME=VALUE (a TOML value; quotes may be left out):
   rules = "eaai"
@@ -37,6 +37,7 @@ files in the folder:
   checkpoint.pt        what --resume goes on from, written whole
   pool-*.npz           past policies that are played against
   result.json          after the end: the best policy on fresh decks
+  curve.png            games won over the steps
   tensorboard/         tensorboard --logdir runs
 """
 

@@ -282,7 +282,7 @@ def test_the_demonstration_runs(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "TOURNAMENT_AGENTS", ("simple", "gold"))
     monkeypatch.setattr(demo, "FIRST", {"knock at once": "gold", "melds": "simple"})
     code = demo.main(
-        ["--games", "4", "--first-games", "10", "--workers", "1", "--out", str(tmp_path)]
+        ["--games=4", "--first-games=10", "--workers=1", "--no-training", f"--out={tmp_path}"]
     )
     out = capsys.readouterr().out
     assert code == 0
