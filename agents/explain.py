@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agents.features import features
-from agents.ppo import Ppo, load_network, shipped
+from agents.ppo import Network, NetworkPolicy, Ppo, load_network, shipped
 from agents.search import Search
 from agents.search_belief import fitted
 from agents.search_candidates import candidates_of
@@ -52,7 +52,10 @@ def explain(policy: Policy, view: View, rng: Random) -> Explanation | None:
     if isinstance(policy, Search):
         return _of_search(policy, view, rng)
     if isinstance(policy, Ppo):
-        return _of_ppo(policy, view)
+        path = Path(policy.path) if policy.path else shipped(view.rules)
+        return _of_network(load_network(path), view)
+    if isinstance(policy, NetworkPolicy):
+        return _of_network(policy.network, view)
     return None
 
 
@@ -89,9 +92,8 @@ _TOGETHER = 256
 """Positions weighed at once."""
 
 
-def _of_ppo(policy: Ppo, view: View) -> Explanation:
+def _of_network(network: Network, view: View) -> Explanation:
     """Return the chance with which each action would be drawn at temperature 1."""
-    network = load_network(Path(policy.path) if policy.path else shipped(view.rules))
     logits = network.logits(features(view, network.derived, network.ahead)).astype(np.float64)
     logits[~view.action_masks()] = -np.inf
     weights = np.exp(logits - np.maximum(logits.max(axis=1, keepdims=True), -1e30))

@@ -28,6 +28,7 @@ def serving(folder, agent="simple", rules=CLASSIC, **more):
     finally:
         server.close()
         thread.join(timeout=10)
+        assert not thread.is_alive()
 
 
 def ask(server, path, body=None, method=None, **headers):

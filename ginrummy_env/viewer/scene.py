@@ -1,7 +1,7 @@
 """Positions and score sheets as plain values, which the page turns into boxes and letters.
 
 A *frame* is one position. Each of its two sides carries what is seen of the hand: ``open``, the
-cards as their owner sees them, and ``seen``, as the other player does. A page for one seat holds
+cards as their owner sees them, and ``seen``, as the other player does. A page for one player holds
 the other side's ``seen`` only, so what that player may not see is not in it.
 """
 
@@ -130,7 +130,7 @@ def layoff_sentences(position: Position) -> list[str]:
     return lines
 
 
-def seat_frame(view: View, names: Sequence[str]) -> Json:
+def view_frame(view: View, names: Sequence[str]) -> Json:
     """Return the position that one player sees, as a frame.
 
     Args:

@@ -5,9 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from agents.explain import Explanation
+import agents.explain
+import agents.ppo
+from agents.explain import Explanation, explain
+from agents.ppo import Ppo
+from ginrummy_env.core.game import new_games
 from ginrummy_env.core.record import load, read, save, write
 from ginrummy_env.core.rules import EAAI
+from ginrummy_env.core.step import step
+from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import make_policy
 from ginrummy_env.viewer import Replay
 from training.annotate import CANDIDATES, annotate, remark_on
@@ -109,3 +115,24 @@ def test_the_commands(tmp_path, capsys):
     assert main(asked) == 0
     assert "chance of winning the game" in page.read_text(encoding="utf-8")
     capsys.readouterr()
+
+
+def test_the_learned_policy_says_with_which_chance_it_chooses(monkeypatch):
+    class Network:
+        derived, ahead = True, False
+
+        def logits(self, observations):
+            return 5 * observations[:, 52:160]
+
+    for module in (agents.explain, agents.ppo):
+        monkeypatch.setattr(module, "load_network", lambda path: Network())
+    state = new_games(3, 40, EAAI)
+    for _ in range(3):
+        view = make_view(state, EAAI)
+        told = explain(Ppo(), view, np.random.default_rng(0))
+        actions = Ppo().act(view, np.random.default_rng(0))
+        assert np.allclose(np.nansum(told.values, axis=1), 1)
+        assert (np.isnan(told.values) == ~view.action_masks()).all()
+        best = np.nanmax(told.values, axis=1)
+        assert (told.values[np.arange(40), actions] == best).all()
+        step(state, actions, EAAI)

@@ -172,6 +172,17 @@ def test_the_command_writes_a_page(tmp_path, capsys):
 # In a browser
 
 
+def test_the_page_works_inside_a_notebook(page, tmp_path):
+    (tmp_path / "notebook.html").write_text(
+        f"<!doctype html><meta charset=utf-8><p>Out[1]:</p>{Replay(golden('game'))._repr_html_()}",
+        encoding="utf-8",
+    )
+    page.goto((tmp_path / "notebook.html").as_uri())
+    inside = page.frame_locator("iframe")
+    inside.get_by_role("button", name="One step forward").click()
+    assert "position 2 of" in inside.locator("#table").inner_text()
+
+
 def opened(page, record, tmp_path, **arguments):
     """The page of a record, opened; requests for anything else are noted."""
     path = tmp_path / "page.html"

@@ -39,7 +39,7 @@ from ginrummy_env.policy import ENTRY_POINTS, Policy, make_policy
 from ginrummy_env.render.reading import read_position
 from ginrummy_env.render.text import sign_name
 from ginrummy_env.viewer import Replay
-from ginrummy_env.viewer.scene import Json, action_words, seat_frame, sheet
+from ginrummy_env.viewer.scene import Json, action_words, sheet, view_frame
 from training.human import log_text, why_not
 
 YOU, AGENT = 0, 1
@@ -314,7 +314,7 @@ class WebGame:
             "agents": self.agents,
             "rules": rules_name(self.rules),
             "file": self.path.name,
-            "frame": seat_frame(view, names),
+            "frame": view_frame(view, names),
             "sheet": sheet(record, names, self._sums),
             "log": log_text(view, names, sign_name).splitlines(),
             "status": self._status(view),

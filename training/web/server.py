@@ -204,5 +204,11 @@ class Server:
 
     def close(self) -> None:
         """Stop serving, from any thread: its own closes the sockets."""
-        trigger: Any = getattr(self._server, "trigger", None)
-        trigger.pull_trigger(self._server.close)
+        server: Any = self._server
+
+        def close_all() -> None:
+            for channel in list(server.active_channels.values()):  # browsers keep theirs open
+                channel.handle_close()
+            server.close()
+
+        server.trigger.pull_trigger(close_all)
