@@ -47,7 +47,7 @@ class Replay:
             raise ValueError(f"margin={margin!r}: a number from 0 is needed")
         (self.record,) = complete([record])
         self.viewer, self.margin = viewer, float(margin)
-        self.names = self.record.players or ("player 0", "player 1")
+        self.names = _distinct(self.record.players or ("player 0", "player 1"))
 
     @property
     def data(self) -> Json:
@@ -140,6 +140,21 @@ class Replay:
             return "lays down big gin"
         verb, _, rest = action_words(action).partition(" ")
         return f"{verb}{'es' if verb == 'pass' else 's'} {rest}".rstrip()
+
+
+def _distinct(names: tuple[str, str]) -> tuple[str, str]:
+    """Return names of which the parts that sentences show differ.
+
+    >>> _distinct(("simple", "simple"))
+    ('0 simple', '1 simple')
+    """
+    first, second = names
+    alike = first[:SHOWN] == second[:SHOWN]
+    return (f"0 {first}", f"1 {second}") if alike else names
+
+
+SHOWN = 15
+"""Letters of a name that are left where it is cut short."""
 
 
 def static(name: str) -> str:

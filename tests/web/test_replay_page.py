@@ -146,6 +146,16 @@ def test_the_page_needs_nothing_else_and_names_stay_text():
     assert "default-src 'none'" in page
 
 
+def test_players_of_one_name_are_told_apart():
+    record = replace(golden("game"), players=("search:worlds=128,a", "search:worlds=128,b"))
+    shown = Replay(record)
+    assert shown.names == ("0 search:worlds=128,a", "1 search:worlds=128,b")
+    said = [line for frame in shown.data["frames"] for line in frame["say"]["0"]]
+    assert any(line.startswith("1 search") for line in said)
+    for line in said:  # the opponent's draw is never said with a card
+        assert not re.search("1 search[^.]* drew [A2-9TJQK]", line)
+
+
 def test_a_notebook_shows_the_page_in_a_frame():
     shown = Replay(golden("knock"))
     frame = shown._repr_html_()
