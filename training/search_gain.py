@@ -14,7 +14,7 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from ginrummy_env.policy import Policy, make_policy
 from training.cli import parse_rules
 from training.files import write_json
 from training.match import typed_command, versions
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Float = NDArray[np.float64]
 
@@ -222,6 +225,32 @@ def mean_of(gains: Float) -> dict[str, float]:
     return {"count": len(gains), "gain": float(100 * gains.mean()), "half": float(100 * half)}
 
 
+def plot(found: dict[str, Any]) -> "Figure":
+    """Return the gains of the variants with their intervals."""
+    from matplotlib.figure import Figure
+
+    variants = found["variants"]
+    figure = Figure(figsize=(7.5, 1.6 + 0.4 * len(variants)), layout="constrained")
+    axes = figure.add_subplot()
+    places = np.arange(len(variants))[::-1]
+    axes.errorbar(
+        [each["gain"] for each in variants],
+        places,
+        xerr=[each["half"] for each in variants],
+        fmt="o",
+        color="#1f4e79",
+        capsize=4,
+    )
+    axes.axvline(0, color="gray", linewidth=0.8)
+    axes.set_yticks(places, [each["search"] for each in variants])
+    axes.grid(axis="x", alpha=0.3)
+    axes.margins(y=0.15)
+    axes.set_xlabel("% of games gained over the base policy in a hundred decisions, 95 % intervals")
+    about = f"{found['rules']}, {found['base']} against {found['against']}"
+    axes.set_title(f"{about}; {found['decisions']:,} decisions, seed {found['seed']}", fontsize=10)
+    return figure
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m training.search_gain")
@@ -231,7 +260,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--deals", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--repeats", type=int, default=6, help="times that each is played on")
-    parser.add_argument("--out", type=Path, help="a JSON file for the results")
+    parser.add_argument("--out", type=Path, help="a JSON file; the plot goes beside it")
     chosen = parser.parse_args(arguments)
     found = measure(
         chosen.variants, chosen.against, chosen.rules, chosen.deals, chosen.seed, chosen.repeats
@@ -252,6 +281,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 )
     if chosen.out is not None:
         write_json(chosen.out, found | {"command": typed_command(), "versions": versions()})
+        plot(found).savefig(chosen.out.with_suffix(".png"), dpi=130)
 
 
 if __name__ == "__main__":
