@@ -9,6 +9,7 @@ taken.
 """
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,7 @@ from ginrummy_env.core.melds import (
     EVERY_SUIT,
     LANE_LEFT,
     LOWEST_RANKS,
+    MAX_MELDS,
     NUM_SUIT_PATTERNS,
     SUIT_SPREAD,
     cards_in_runs,
@@ -137,18 +139,28 @@ def set_choices(hands: Hands, rows: Rows) -> Choices:
     chosen = hands[rows]
     ranks = LOWEST_RANKS.take(ranks_in_threes(chosen), axis=0)
     held = suits_of_rank(chosen[:, None], ranks)
-    ways = NUM_WAYS.take(held)
-    # A choice's number is written in mixed radix: a digit a rank, its way.
-    radix = np.ones_like(ways)
-    radix[:, 1] = ways[:, 0]
-    radix[:, 2] = ways[:, 0] * ways[:, 1]
-    owners, numbers, starts = expand(radix[:, 2] * ways[:, 2])
-    digits = numbers[:, None] // radix.take(owners, axis=0) % ways.take(owners, axis=0)
+    ways = _WAYS_CODE.take(held) @ _CODE_PLACES
+    owners, numbers, starts = expand(_NUM_CHOICES.take(ways))
+    digits = _CHOICES.take(ways.take(owners) * _MOST_CHOICES + numbers, axis=0)
     ranks = ranks.take(owners, axis=0)
     suits = WAYS.reshape(-1).take(held.take(owners, axis=0) * _MOST_WAYS + digits)
     spread = SUIT_SPREAD.take(suits) << ranks
     sets = spread[:, 0] | spread[:, 1] | spread[:, 2]
     return Choices(rows.take(owners), numbers, starts, sets, ranks, suits)
+
+
+# How many ways three ranks have (1, 2 or 6 each) is one code of three digits 0, 1, 2. By code: how
+# many choices there are, and which way of each rank a choice takes.
+_WAYS_CODE = np.searchsorted([1, 2, _MOST_WAYS], NUM_WAYS)
+_CODE_PLACES = np.array([9, 3, 1])
+_COMBINED = list(product((1, 2, _MOST_WAYS), repeat=MAX_MELDS))
+_NUM_CHOICES = np.array([a * b * c for a, b, c in _COMBINED])
+_MOST_CHOICES = int(_NUM_CHOICES.max())
+_CHOICES = np.zeros((len(_COMBINED) * _MOST_CHOICES, MAX_MELDS), dtype=np.uint8)
+for _code, _ways in enumerate(_COMBINED):
+    _start = _code * _MOST_CHOICES
+    # The way of the lowest rank changes first from choice to choice.
+    _CHOICES[_start : _start + _NUM_CHOICES[_code], ::-1] = list(product(*map(range, _ways[::-1])))
 
 
 def deadwood(hands: Hands) -> Points:
