@@ -232,6 +232,7 @@ def measure(run: Run, network: Network, games: int, seed: int) -> dict[str, dict
                 games=games,
                 seed=seed,
                 rules=settings.parsed_rules(),
+                max_deals=settings.max_deals,  # who has learned little may never end a game
             )
         ).to_dict()  # type: ignore[misc]
         for opponent in settings.panel
