@@ -154,6 +154,18 @@ def test_candidates_are_legal_and_the_first_is_the_base(rules):
     assert discards.max() <= 4
 
 
+def test_a_budget_of_time_in_place_of_worlds():
+    """More time is more worlds, and the moves stay legal."""
+    view = typed_view("4s 5s 6s 9h 9d 9c Kh Kd 2c 3c Qs", "7h Jd", EAAI)
+    found = candidates_of(view, make_policy("lookahead").act(view, np.random.default_rng(0)), 4)
+    counts = [
+        Search(worlds=32, milliseconds=time).weigh(view, found, keys(1), give_up=99).count.max()
+        for time in (1, 1000)
+    ]
+    assert counts[0] < counts[1]
+    assert view.action_masks()[0, moves(view, Search(milliseconds=5))[0]]
+
+
 def test_wrong_parameters_are_named():
     for text, message in (
         ("search:1", "worlds=1"),
