@@ -76,7 +76,7 @@ def assign(shares: Mapping[str, float], rows: int) -> tuple[list[str], NDArray[n
     [0, 0, 0, 0, 0, 0, 1, 1]
     """
     names = [name for name, share in shares.items() if share > 0]
-    wanted = np.array([shares[name] for name in names])
+    wanted = np.array([shares[name] for name in names], dtype=np.float64)
     wanted *= rows / wanted.sum()
     counts = np.floor(wanted).astype(int)
     missing = rows - counts.sum()

@@ -5,7 +5,6 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 import pytest
@@ -263,29 +262,11 @@ class TestShipped:
         assert about["rules"] == name
         assert about["steps"] > 0  # improved by PPO, no imitation alone
 
-    def test_a_move_alone_and_in_a_batch_is_quick(self, name, rules):
-        """At most 1 ms alone and 0.1 ms in a batch; here three times that, for busy machines."""
-        policy, rng = Ppo(), np.random.default_rng(0)
-        states = list(positions(rules, games=1024, steps=16))
-        alone = [make_view(state.select([0]), rules) for state in states]
-        batch = make_view(states[-1], rules)
-        assert least_seconds(lambda: [policy.act(view, rng) for view in alone]) / len(alone) < 3e-3
-        assert least_seconds(lambda: policy.act(batch, rng)) / len(batch) < 3e-4
-
     def test_it_beats_the_baseline(self, name, rules):
         from training.match import play_match
 
         result = play_match(make_policy("ppo"), "simple", games=120, seed=3, rules=rules)
         assert result.games_won("a") > 60
-
-
-def least_seconds(call, rounds=5):
-    times = []
-    for _ in range(rounds):
-        start = perf_counter()
-        call()
-        times.append(perf_counter() - start)
-    return min(times)
 
 
 def test_other_rules_take_the_policy_that_is_nearer():
