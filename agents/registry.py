@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
+from agents.champion import Champion
 from agents.gold import Gold
 from agents.hein import Hein
 from agents.heuristic import Heuristic
@@ -93,6 +94,9 @@ LOOKAHEAD = Agent(
 MYOPIC = Agent(
     "myopic", Myopic, "deadwood less what the next card may meld, knocks at once", "knock"
 )
+CHAMPION = Agent(
+    "champion", Champion, "the best rule agent: looks ahead, waits for gin, closes a won game"
+)
 
 SEARCH = Agent(
     "search", Search, "tries candidates in sampled worlds, played to the end of the deal", "worlds"
@@ -101,5 +105,5 @@ PPO = Agent("ppo", Ppo, "learned: imitated a rule agent, then improved by PPO", 
 
 AGENTS: dict[str, Agent] = {
     agent.name: agent
-    for agent in (RANDOM, GOLD, SIMPLE, HEURISTIC, HEIN, MYOPIC, LOOKAHEAD, SEARCH)
+    for agent in (RANDOM, GOLD, SIMPLE, HEURISTIC, HEIN, MYOPIC, LOOKAHEAD, CHAMPION, SEARCH, PPO)
 }
