@@ -1,45 +1,104 @@
-"""The best rule agent here, for each preset: one draw ahead, tuned, and quick to end a won game."""
+"""The best rule agent here: every choice is weighed by the points that it is worth."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from agents.common import ANY_DEADWOOD, parameter
-from agents.lookahead import Lookahead, own_turns
-from ginrummy_env.core.cards import Points, Rows
-from ginrummy_env.core.view import ME, View
-
-BY_THE_RULES = -1
-DEAR_UNDERCUT = 15
-"""Undercut bonus from which waiting for gin pays against one who knocks at once."""
+from agents.choose import Cards, Uniforms, cards_listed, least_valued, pick_one
+from agents.common import Flags, RuleAgent, lowers_deadwood, makes_meld, staying
+from agents.lookahead import CHUNK, candidates
+from agents.worth import (
+    Features,
+    Weights,
+    keep_features,
+    knock_features,
+    stock_features,
+    take_features,
+    weights_of,
+)
+from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
+from ginrummy_env.core.deadwood import deadwood
+from ginrummy_env.core.view import View
 
 
 @dataclass(frozen=True)
-class Champion(Lookahead):
-    """Plays as `Lookahead` does, with settings found by sweeps, and knows the score.
+class Champion(RuleAgent):
+    """Weighs each choice by a linear estimate of the points that the deal is then worth.
 
-    - Knock: in the first own turns with all that the rules allow (3 turns where an undercut is
-      worth 15 or more, else 7), later with gin only; and whenever at most ``closing`` points are
-      missing to the target, since then most won deals win the game.
-    - Discard: what it gives the opponent weighs more than in `Lookahead`, the next draw less.
+    - Draw: where the upcard is in a meld or lowers deadwood, it is taken iff that is worth more
+      than the stock; other upcards are left.
+    - Discard: the candidate of `Lookahead` whose ten cards are worth most.
+    - Knock: iff that is worth more than to keep the ten cards. So it knocks early, with much
+      deadwood, while the opponent has taken nothing; with little deadwood it waits for gin and is
+      safe from an undercut all the while.
 
-    Settings were compared against `simple` on the same decks (``python -m training.sweep``, tables
-    in ``docs/AGENTS.md``) and confirmed on other seeds.
+    The estimates are in `worth`: deadwood, what the next draw can make of the hand, what the thrown
+    card gives the opponent, what he has taken, and the turn. Their weights were fitted
+    to the results of deals with the tuning seeds (``python -m training.tune``), a set each for
+    rules like EAAI and like CLASSIC.
     """
 
-    knock_turns: int = parameter(
-        BY_THE_RULES, "own turns of knocking; -1: by the undercut bonus", BY_THE_RULES, 10000
-    )
-    danger: float = parameter(1.5, "weight of what the discard gives the opponent", -100, 100)
-    weight: float = parameter(14.0, "weight of the next draw in the first turn", 0, 1000)
-    closing: int = parameter(10, "points to go from which any knock is taken", 0, 10000)
+    def weights(self, view: View) -> Weights:
+        """Return the weights for the view's rules."""
+        return weights_of(view.rules)
 
-    def limits(self, view: View, rows: Rows) -> Points:
-        """Knock in the first turns and where it may win the game; else wait for gin."""
-        turns = self.knock_turns
-        if turns == BY_THE_RULES:
-            turns = 3 if view.rules.undercut_bonus >= DEAR_UNDERCUT else 7
-        early = own_turns(view, rows) <= turns
-        to_go = view.rules.target - view.scores[rows, ME]
-        limits = np.where(early, self.knock, self.later)
-        return np.where(to_go <= self.closing, ANY_DEADWOOD, limits).astype(np.int16)
+    def takes(self, view: View, rows: Rows) -> Flags:
+        """Take the upcard where that is worth more."""
+        taken = np.zeros(len(rows), dtype=np.bool_)
+        places = open_to_taking(view, rows)
+        if places.size:
+            take, stock = self.draw_options(view, rows[places])
+            weights = self.weights(view)
+            taken[places] = take @ weights.take > stock @ weights.stock
+        return taken
+
+    def draw_options(self, view: View, rows: Rows) -> tuple[Features, Features]:
+        """Return the features of taking the upcard and of drawing from the stock."""
+        upcards = CARD_BIT[view.upcard[rows]]
+        hands = view.hand[rows] | upcards
+        stays = np.zeros_like(upcards) if view.rules.discard_taken_upcard else upcards
+        places, cards = cards_listed(candidates(hands, upcards, stays))
+        worth = self.worth_of_keeping(view, rows[places], hands[places] & ~CARD_BIT[cards], cards)
+        left = deadwood(hands[places] & ~CARD_BIT[cards])
+        starts = np.flatnonzero(np.diff(places, prepend=-1))
+        best, least = np.maximum.reduceat(worth, starts), np.minimum.reduceat(left, starts)
+        return take_features(view, rows, best, least), stock_features(view, rows)
+
+    def worth_of_keeping(self, view: View, rows: Rows, hands: Hands, cards: Cards) -> Features:
+        """Return the estimate for keeping ten cards and throwing one, [P], in pieces."""
+        weights = self.weights(view).keep
+        worth = np.empty(len(rows))
+        for start in range(0, len(rows), CHUNK):
+            part = slice(start, start + CHUNK)
+            worth[part] = keep_features(view, rows[part], hands[part], cards[part]) @ weights
+        return worth
+
+    def discards(self, view: View, rows: Rows, uniforms: Uniforms) -> Cards:
+        """Throw the candidate whose ten cards are worth most."""
+        hands = view.hand[rows]
+        chosen = candidates(hands, CARD_BIT[view.taken_card[rows]], staying(view, rows))
+        several = np.flatnonzero(np.bitwise_count(chosen) > 1)
+        if several.size:
+            places, cards = cards_listed(chosen[several])
+            kept = hands[several][places] & ~CARD_BIT[cards]
+            worth = self.worth_of_keeping(view, rows[several][places], kept, cards)
+            chosen[several] = least_valued(places, cards, -worth)
+        return pick_one(chosen, uniforms)
+
+    def knocks(self, view: View, rows: Rows, cards: Cards, left: Points) -> Flags:
+        """Knock where that is worth more than to keep the ten cards; always with gin."""
+        knocked = left == 0
+        places = np.flatnonzero((left <= view.knock_limit[rows]) & ~knocked)
+        if places.size:
+            some, thrown = rows[places], cards[places]
+            kept = view.hand[some] & ~CARD_BIT[thrown]
+            waiting = self.worth_of_keeping(view, some, kept, thrown)
+            knocking = knock_features(view, some, left[places]) @ self.weights(view).knock
+            knocked[places] = knocking > waiting
+        return knocked
+
+
+def open_to_taking(view: View, rows: Rows) -> Rows:
+    """Return the places of the rows in which the upcard is in a meld or lowers deadwood."""
+    melds = makes_meld(view.hand[rows], view.upcard[rows])
+    return np.flatnonzero(melds | lowers_deadwood(view, rows))

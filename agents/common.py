@@ -91,6 +91,17 @@ class RuleAgent(ABC):
         """
         return np.full(len(rows), ANY_DEADWOOD, dtype=np.int16)
 
+    def knocks(self, view: View, rows: Rows, cards: Cards, left: Points) -> Flags:
+        """Return whether it knocks with the card that goes, [K] bool, within the rules' limit.
+
+        Args:
+            view: N rows.
+            rows: [K] row numbers.
+            cards: [K] the card that goes.
+            left: [K] the deadwood that it leaves.
+        """
+        return left <= self.limits(view, rows)
+
     def act(self, view: View, rng: Random) -> NDArray[np.int16]:
         """Return an action for each row, -1 where it is not the viewer's move.
 
@@ -120,7 +131,7 @@ class RuleAgent(ABC):
         hands = view.hand[rows]
         cards = self.discards(view, rows, uniforms)
         left = deadwood(hands & ~CARD_BIT[cards])
-        knocks = left <= np.minimum(self.limits(view, rows), view.knock_limit[rows])
+        knocks = self.knocks(view, rows, cards, left) & (left <= view.knock_limit[rows])
         if view.rules.at_void_stock == "knock_with_discard":
             bound = (view.stock_count[rows] <= view.rules.void_stock) & (view.taken_card[rows] >= 0)
             some = np.flatnonzero(bound)

@@ -95,7 +95,7 @@ MYOPIC = Agent(
     "myopic", Myopic, "deadwood less what the next card may meld, knocks at once", "knock"
 )
 CHAMPION = Agent(
-    "champion", Champion, "the best rule agent: looks ahead, waits for gin, closes a won game"
+    "champion", Champion, "the best rule agent: weighs every choice by the points it is worth"
 )
 
 SEARCH = Agent(

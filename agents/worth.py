@@ -1,0 +1,259 @@
+"""What a choice is worth: features of a position, and linear estimates from them.
+
+`Champion` asks four questions of the same kind: how many points is the deal worth if these ten
+cards are kept, if one knocks now, if the upcard is taken, if the stock is drawn from. Each answer
+is a weighted sum of features. The weights were fitted to the results of deals
+(``training.tune``) and lie in ``data/champion.json``, a set for rules like EAAI and one for rules
+like CLASSIC.
+"""
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agents.choose import Cards, Left
+from agents.common import makes_meld
+from agents.lookahead import own_turns
+from agents.outs import ADJOINING, deadwood_cards, least_after_each_draw
+from ginrummy_env.core.cards import CARD_BIT, POINTS, Hands, Rows
+from ginrummy_env.core.deadwood import deadwood
+from ginrummy_env.core.melds import EVERY_SUIT
+from ginrummy_env.core.rules import CLASSIC, EAAI, Rules
+from ginrummy_env.core.state import Phase
+from ginrummy_env.core.view import OPPONENT, View
+
+Features = NDArray[np.float64]
+
+OUTLOOK = (
+    "deadwood",
+    "deadwood up to 10",
+    "loose cards",
+    "next draw: mean",  # of the least deadwood after it, over all unseen cards
+    "next draw: mean of the 7 best",
+    "next draw: best",
+    "next draw: helps",  # share of unseen cards that lower deadwood, times 30
+    "next draw: gin",  # share of unseen cards that make gin, times 30
+)
+OPPONENT_CARDS = ("he took", "he holds of these")  # cards from the discard pile, up to 4 and 5
+THROWN = (
+    "points",
+    "two of his make a run with it",
+    "his neighbours",
+    "his two away",
+    "two of his have its rank",
+    "one of his has its rank",
+    "no run is left with it",
+    "neighbours gone",
+    "two away gone",
+    "two of its rank gone",
+    "one of its rank gone",
+    "adjoining cards he refused",
+)
+
+
+def by_turn(names: tuple[str, ...], degree: int = 2) -> tuple[str, ...]:
+    """Return the names of features whose weights change with the turn."""
+    return tuple(
+        f"{name}{power}" for power in ("", " × t", " × t²")[: degree + 1] for name in names
+    )
+
+
+KEEP = by_turn(("1", *OUTLOOK, *THROWN, *OPPONENT_CARDS))
+"""Features of ten cards that are kept after a discard."""
+
+KNOCK = (
+    *by_turn(
+        ("1", "deadwood", "deadwood²", "he took 1", "he took 2", "he took 3", "he holds"), degree=1
+    ),
+    *("1 × t²", "deadwood × t²", "first turn", "second turn"),
+)
+STOCK = (*by_turn(("1", *OUTLOOK, *OPPONENT_CARDS)), "opening", "opening, dealer")
+TAKE = (
+    *by_turn(("1", "worth of the best ten", "melds", "deadwood saved", "saves none"), degree=1),
+    *("opening", "opening, dealer"),
+)
+NAMES = {"keep": KEEP, "knock": KNOCK, "stock": STOCK, "take": TAKE}
+"""The four estimates and their features, in the order of the columns."""
+
+_1, _2 = np.uint64(1), np.uint64(2)
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The weights of the four estimates, one a feature."""
+
+    keep: Features
+    knock: Features
+    stock: Features
+    take: Features
+
+
+@cache
+def weights_of(rules: Rules) -> Weights:
+    """Return the weights for these rules: those of CLASSIC or EAAI, whichever is nearer.
+
+    What an undercut is worth decides, as it decides how dangerous it is to knock.
+    """
+    path: Any = files("agents").joinpath("data", "champion.json")
+    sets = json.loads(path.read_text(encoding="utf-8"))
+    between = (CLASSIC.undercut_bonus + EAAI.undercut_bonus) / 2
+    chosen = sets["eaai" if rules.undercut_bonus > between else "classic"]["weights"]
+    return Weights(
+        **{
+            kind: np.array([chosen[kind][name] for name in names], dtype=np.float64)
+            for kind, names in NAMES.items()
+        }
+    )
+
+
+def _columns(*columns: NDArray[Any]) -> Features:
+    return np.stack([column.astype(np.float64) for column in columns], axis=1)
+
+
+def _by_turn(features: Features, turns: NDArray[np.float64], degree: int = 2) -> Features:
+    """Return the features, their products with the turn, and with its square."""
+    return np.concatenate(
+        [features * turns[:, None] ** power for power in range(degree + 1)], axis=1
+    )
+
+
+def _turns(view: View, rows: Rows, last: int) -> NDArray[np.float64]:
+    """Return the own turn, 0 for the first and 1 from turn ``last`` on."""
+    return (np.minimum(own_turns(view, rows), last) - 1.0) / (last - 1)
+
+
+def outlook(hands: Hands, left: Left, unseen: Hands) -> Features:
+    """Return what ten cards are and what the next draw could make of them: `OUTLOOK`, [P, 8].
+
+    Args:
+        hands: [P] uint64, ten cards.
+        left: [P] uint8, their deadwood.
+        unseen: [P] uint64, the cards that may come.
+    """
+    after = least_after_each_draw(hands, left, unseen)
+    count = np.maximum(np.bitwise_count(unseen), 1)
+    comes = after != 255
+    seven = np.partition(after, 6, axis=1)[:, :7]
+    seven = np.where(seven == 255, left[:, None], seven)
+    return _columns(
+        left,
+        np.minimum(left, 10),
+        np.bitwise_count(deadwood_cards(hands)),
+        np.where(comes, after, 0).sum(axis=1) / count,
+        seven.mean(axis=1),
+        seven.min(axis=1),
+        (after < left[:, None]).sum(axis=1) / count * 30,
+        (after == 0).sum(axis=1) / count * 30,
+    )
+
+
+def opponent_cards(view: View, rows: Rows) -> Features:
+    """Return how many cards the opponent took and still holds: `OPPONENT_CARDS`, [P, 2]."""
+    return _columns(
+        np.minimum(np.bitwise_count(view.taken[rows, OPPONENT]), 4),
+        np.minimum(np.bitwise_count(view.known[rows, OPPONENT]), 5),
+    )
+
+
+def thrown(view: View, rows: Rows, cards: Cards) -> Features:
+    """Return what is known of a card that is thrown: `THROWN`, [P, 12].
+
+    Gone are cards that neither are unseen nor known to be his, and the places beyond a suit's ends.
+    """
+    bits = CARD_BIT[cards]
+    his = view.known[rows, OPPONENT]
+    gone = ~(view.unseen[rows] | his)
+    ends = np.uint64(1), np.uint64(3)  # gone too: the places below the ace of spades
+    down2, down1, up1, up2 = _around(gone, bits, ends)
+    blocked = (up1 & (down1 | down2)) | (down1 & (up1 | up2))
+    his_down2, his_down1, his_up1, his_up2 = _around(his, bits, (np.uint64(0), np.uint64(0)))
+    run = (his_down2 & his_down1) | (his_down1 & his_up1) | (his_up1 & his_up2)
+    others = (EVERY_SUIT << (cards % 13).astype(np.uint64)) & ~bits
+    rank_his, rank_gone = np.bitwise_count(his & others), np.bitwise_count(gone & others)
+    refused = view.discarded[rows, OPPONENT] | view.declined[rows, OPPONENT]
+    return _columns(
+        POINTS[cards],
+        run,
+        ~run * (his_down1 * 1 + his_up1),
+        ~run * (his_down2 * 1 + his_up2),
+        rank_his >= 2,
+        rank_his == 1,
+        blocked,
+        ~blocked * (down1 * 1 + up1),
+        ~blocked * (down2 * 1 + up2),
+        rank_gone >= 2,
+        rank_gone == 1,
+        np.bitwise_count(ADJOINING[cards] & refused),
+    )
+
+
+def _around(
+    hands: Hands, bits: Hands, below: tuple[np.uint64, np.uint64]
+) -> list[NDArray[np.bool_]]:
+    """Return whether the cards two down, one down, one up and two up are in ``hands``."""
+    shifted = ((hands << _2) | below[1], (hands << _1) | below[0], hands >> _1, hands >> _2)
+    return [(each & bits) != 0 for each in shifted]
+
+
+def keep_features(view: View, rows: Rows, hands: Hands, cards: Cards) -> Features:
+    """Return the features of keeping ten cards and throwing one: `KEEP`, [P, 69].
+
+    Args:
+        view: N rows.
+        rows: [P] row numbers.
+        hands: [P] uint64, the ten cards that are kept.
+        cards: [P] the card that is thrown.
+    """
+    left = deadwood(hands).astype(np.uint8)
+    ahead = outlook(hands, left, view.unseen[rows])
+    parts = (np.ones((len(rows), 1)), ahead, thrown(view, rows, cards), opponent_cards(view, rows))
+    plain = np.concatenate(parts, axis=1)
+    return _by_turn(plain, _turns(view, rows, 10))
+
+
+def knock_features(view: View, rows: Rows, left: NDArray[np.integer]) -> Features:
+    """Return the features of knocking with so much deadwood: `KNOCK`, [K, 18]."""
+    took = np.bitwise_count(view.taken[rows, OPPONENT])
+    holds = np.bitwise_count(view.known[rows, OPPONENT])
+    one, deadwood_left = np.ones(len(rows)), left.astype(np.float64)
+    plain = _columns(
+        one, deadwood_left, deadwood_left**2 / 10, took == 1, took == 2, took >= 3, holds
+    )
+    turns, own = _turns(view, rows, 12), own_turns(view, rows)
+    squared = _columns(turns**2, deadwood_left * turns**2, own == 1, own == 2)
+    return np.concatenate([_by_turn(plain, turns, 1), squared], axis=1)
+
+
+def stock_features(view: View, rows: Rows) -> Features:
+    """Return the features of not taking the upcard: `STOCK`, [K, 35]."""
+    hands = view.hand[rows]
+    ahead = outlook(hands, deadwood(hands).astype(np.uint8), view.unseen[rows])
+    plain = np.concatenate([np.ones((len(rows), 1)), ahead, opponent_cards(view, rows)], axis=1)
+    turned = _by_turn(plain, _turns(view, rows, 10))
+    return np.concatenate([turned, _opening(view, rows)], axis=1)
+
+
+def take_features(view: View, rows: Rows, worth: Features, left: NDArray[np.integer]) -> Features:
+    """Return the features of taking the upcard: `TAKE`, [K, 12].
+
+    Args:
+        view: N rows.
+        rows: [K] row numbers.
+        worth: [K] the estimate for the best ten cards that can then be kept.
+        left: [K] the least deadwood that these can have.
+    """
+    saved = deadwood(view.hand[rows]) - left
+    melds = makes_meld(view.hand[rows], view.upcard[rows])
+    plain = _columns(np.ones(len(rows)), worth, melds, saved, saved <= 0)
+    turned = _by_turn(plain, _turns(view, rows, 10), 1)
+    return np.concatenate([turned, _opening(view, rows)], axis=1)
+
+
+def _opening(view: View, rows: Rows) -> Features:
+    opening = view.phase[rows] == Phase.OPENING
+    return _columns(opening, opening & view.is_dealer[rows])
