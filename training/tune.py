@@ -277,7 +277,8 @@ def write(path: Path, settings: Settings, weights: Weights) -> None:
         }
         for kind, names in NAMES.items()
     }
-    sets[settings.rules] = {"made by": asdict(settings), "weights": named}
+    made = {**asdict(settings), "command": f"python -m training.tune {settings.rules}"}
+    sets[settings.rules] = {"made by": made, "weights": named}
     text = json.dumps(dict(sorted(sets.items())), indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
 
