@@ -37,7 +37,7 @@ class Search:
 
     Worlds are tried in two stages: candidates that are behind after the first quarter get no more.
 
-    Source: STRATEGIES, Monte Carlo; jdh8/gin-rummy-engine (2026).
+    Source: jdh8/gin-rummy-engine (2026).
     """
 
     worlds: int = parameter(64, "sampled worlds a decision", 2, 100_000)

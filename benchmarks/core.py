@@ -284,7 +284,7 @@ def profile(seed: int, games: int, *, observed: Observed = None, lines: int = 16
     return Measured(stats.total_tt / steps * 1e6, tuple(rows))
 
 
-# DESIGN gives the goals with observations as rates, beside 64 k/s of OpenSpiel at its best.
+# The goals with observations are given as rates, beside 64 k/s of OpenSpiel at its best.
 _OBSERVED_GOALS = {"raw": 1_000_000, "derived": 400_000}
 _OPENSPIEL_OBSERVED = 64_000
 

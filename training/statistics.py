@@ -120,7 +120,7 @@ def bradley_terry(wins: Float, anchor: int = 0) -> Ratings:
         The ratings, with the table that they expect: where the played one differs from it, the
         agents are not on one line.
 
-    Source: Bradley and Terry (1952); DESIGN, Evaluation.
+    Source: Bradley and Terry (1952).
     """
     agents = len(wins)
     first, second = np.triu_indices(agents, 1)

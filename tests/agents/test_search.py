@@ -309,7 +309,7 @@ def starts_of(rules, count, my_move=True):
 
 
 def test_rollouts_of_two_knockers_end_as_deals_of_the_baseline_do():
-    """STRATEGIES: simple against simple, EAAI: knock 93.3, gin 2.1, undercut 4.3, void 0.2 %."""
+    """Published: simple against simple, EAAI: knock 93.3, gin 2.1, undercut 4.3, void 0.2 %."""
     knocker = Style(999, 98, 98, 0, 0)
     ends = roll_out(starts_of(EAAI, 8_000), knocker, knocker, EAAI)
     share = np.bincount(ends.outcome, minlength=len(Outcome)) / 8_000

@@ -48,7 +48,7 @@ def play(count, options, seed=0, sloppy=0.05):
 @pytest.mark.parametrize(("episode", "reward"), MODES)
 @pytest.mark.parametrize("rules", ["classic", "eaai", "oklahoma"])
 def test_rewards_are_zero_sum_and_add_up_to_the_score(episode, reward, rules):
-    """B37, DESIGN: zero-sum in every mode; the sum over an episode is the record's score."""
+    """B37: zero-sum in every mode; the sum over an episode is the record's score."""
     options = EpisodeOptions(rules=rules, episode=episode, reward=reward)
     games, sums, deals = play(64 if episode == "game" else 512, options)
     for ended in deals:

@@ -56,7 +56,7 @@ class Draws:
 
 @pytest.mark.parametrize(("workers", "batch"), [(1, 1), (1, 13), (2, 16)])
 def test_the_same_games_for_any_batch_and_number_of_workers(played, workers, batch):
-    """DESIGN, Chance."""
+    """Chance: a deck hangs on seed, game and deal alone."""
     games = 4 if batch == 1 else 40
     again = play_match(
         "simple", "gold", games=games, seed=5, rules="eaai", workers=workers, batch=batch
@@ -419,7 +419,7 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_killed_match_goes_on_to_the_same_result(tmp_path, workers):
-    """DESIGN, Evaluation: nothing lost, the same result."""
+    """Nothing lost, the same result."""
     script, out = tmp_path / "run.py", tmp_path / "games.npz"
     script.write_text(RUN)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

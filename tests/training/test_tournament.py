@@ -66,7 +66,7 @@ def test_what_the_file_says_of_an_agent_is_the_sum_of_its_pairings(tournament, w
 
 
 def test_the_anchor_is_simple_and_who_waits_for_gin_is_better(written):
-    """STRATEGIES: 67.6 % against simple under these rules."""
+    """Published: 67.6 % against simple under these rules."""
     assert written["anchor"] == "simple"
     ratings = {agent["name"]: agent["rating"] for agent in written["agents"]}
     assert ratings["simple"] == {"value": 0, "low": 0, "high": 0}

@@ -97,7 +97,7 @@ def test_frames_hold_what_the_engine_says():
 
 @pytest.mark.parametrize("viewer", [0, 1])
 def test_a_page_for_one_player_is_the_same_whatever_he_cannot_see(viewer):
-    """Source: DESIGN, View: permuting the stock and the unknown cards changes nothing."""
+    """Permuting the stock and the unknown cards changes nothing."""
     policy, rng = make_policy("gold"), np.random.default_rng(1)
     compared = 0
     for game in range(6):
