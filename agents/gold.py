@@ -26,6 +26,8 @@ class Gold(RuleAgent):
     - Knock: at the first chance with ``knock`` or less.
 
     Source: "gold" of arXiv 2607.06854 (2026).
+
+    Games won against `simple`: 46.9 % under EAAI, 45.6 % under CLASSIC (docs/AGENTS.md).
     """
 
     knock: int = parameter(

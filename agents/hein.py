@@ -23,6 +23,8 @@ class Hein(RuleAgent):
 
     Source: Hein et al., "Random Forests for Opponent Hand Estimation in Gin Rummy" (AAAI-21), and
     its repository.
+
+    Games won against `simple`: 57.7 % under EAAI, 58.2 % under CLASSIC (docs/AGENTS.md).
     """
 
     alpha: float = parameter(0.15, "weight of ways to meld against deadwood", 0, 1)

@@ -31,6 +31,8 @@ class Heuristic(RuleAgent):
       down; always with gin.
 
     Source: jdh8/gin-rummy-engine, README and docs (2026).
+
+    Games won against `simple`: 60.1 % under EAAI, 41.7 % under CLASSIC (docs/AGENTS.md).
     """
 
     knock: float = parameter(4.0, "most deadwood to knock with at equal scores", -98, 98)

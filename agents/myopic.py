@@ -32,6 +32,9 @@ class Myopic(RuleAgent):
 
     Source: the myopic meld distance described with the EAAI-21 challenge's agents. Its term for the
     opponent is not given there: ``danger`` stands for it.
+
+    Games won against `simple`, 400 games: 58.8 ± 3.8 % under EAAI, 60.7 ± 4.8 % under CLASSIC
+    (results/ladder-*).
     """
 
     hope: float = parameter(0.85, "weight of what the next card may meld", 0, 10)

@@ -15,6 +15,8 @@ class RandomAgent:
     """Takes any legal action, all equally likely.
 
     It hardly ever knocks: nearly every deal between two of them is void.
+
+    Never wins a game against `simple`: 0 of 400 under EAAI and under CLASSIC (results/ladder-*).
     """
 
     def act(self, view: View, rng: Random) -> NDArray[np.int16]:

@@ -30,6 +30,9 @@ class Simple(RuleAgent):
     - Knock: at the first chance with ``knock`` or less; ``simple:0`` waits for gin.
 
     Source: ``SimpleGinRummyPlayer`` of the EAAI-21 gin rummy challenge (Gettysburg College).
+
+    Waiting for gin (``simple:0``) wins 67.9 % of games against it under EAAI, 39.9 % under CLASSIC
+    (docs/AGENTS.md).
     """
 
     knock: int = parameter(
