@@ -152,7 +152,7 @@ class Explorer:
 
 @dataclass(slots=True)
 class Played:
-    """The deals of a session: their numbers ascending, and the explorer's net points in them."""
+    """The deals of some games: their numbers ascending, and the explorer's net points in them."""
 
     deals: NDArray[np.int64]
     gained: NDArray[np.float64]

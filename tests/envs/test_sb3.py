@@ -271,7 +271,7 @@ def in_subprocesses(count):
 
 @pytest.mark.parametrize(
     ("make", "count", "steps"),
-    [(native, 64, 65_536), (in_dummy, 4, 8_192), (in_subprocesses, 2, 8_192)],
+    [(native, 64, 65_536), (in_dummy, 4, 20_480), (in_subprocesses, 2, 20_480)],
     ids=["native", "dummy", "subprocesses"],
 )
 def test_maskable_ppo_learns(make, count, steps):
