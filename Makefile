@@ -5,6 +5,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
+# Ray, RLlib and the Gymnasium that RLlib pins have a lock and an environment of their own.
+SCALE_VENV := .venv-scale
+SCALE_STAMP := $(SCALE_VENV)/installed
 
 # `make lock` takes the newest of everything but of torch (large, and its builds differ by machine): change it here.
 # soupsieve 3 refuses Python 3.11.0 to 3.11.4.
@@ -14,26 +17,36 @@ LOCK_PINS := 'torch==2.13.0' 'soupsieve<3'
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help install test test-peers lint format demo bench lock clean distclean
+.PHONY: help install install-scale test test-scale test-peers lint format demo bench lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(STAMP)  ## build .venv from requirements.lock
 
-# The stamp is written last, so that an install that broke off is done again.
+install-scale: $(SCALE_STAMP)  ## build .venv-scale from requirements-scale.lock: Ray and RLlib
+
 $(STAMP): requirements.lock pyproject.toml
+$(SCALE_STAMP): requirements-scale.lock pyproject.toml
+
+# $< is the lock, $(@D) the environment. The stamp is written last, so that an install that broke off is done again.
+$(STAMP) $(SCALE_STAMP):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "ginrummy_env needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1);" \
 			"name another: make PYTHON=python3.12" >&2; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
 # One thread of torch and BLAS a process: two processes with as many threads as cores hold each other up.
 test: lint  ## lint, then all tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	@$(MAKE) --no-print-directory test-scale
+
+# Ray starts processes of its own, so these tests run one after another.
+test-scale: $(SCALE_STAMP)  ## the tests of what runs on Ray, part of `make test`
+	OMP_NUM_THREADS=1 $(SCALE_VENV)/bin/python -m pytest tests/scale
 
 # Resumable: what is done is kept in build/peers. Some 30 minutes on one core.
 test-peers: $(STAMP)  ## 100,000 deals each against RLCard and OpenSpiel, step by step
@@ -55,19 +68,25 @@ demo: $(STAMP)  ## train and evaluate an agent in a few minutes
 bench: $(STAMP)  ## measure speed against OpenSpiel and RLCard
 	$(BIN)/python -m benchmarks
 
-lock:  ## make requirements.lock anew with the newest versions
+# $(call freeze,LOCK,REQUIREMENTS): LOCK's own comment, then what pip installs for REQUIREMENTS.
+define freeze
 	rm -rf build/lock
 	$(PYTHON) -m venv build/lock
-	build/lock/bin/pip install --quiet --disable-pip-version-check $(LOCK_PINS) '.[dev]'
-	{ sed '/^[^#]/,$$d' requirements.lock; \
+	build/lock/bin/pip install --quiet --disable-pip-version-check $(LOCK_PINS) $(2)
+	{ sed '/^[^#]/,$$d' $(1); \
 		build/lock/bin/pip freeze --all --exclude-editable | grep -Ev '^(pip|ginrummy_env)[ =]' | sed 's/+[a-z0-9.]*$$//'; \
-	} > build/requirements.lock
-	mv build/requirements.lock requirements.lock
+	} > build/$(1)
+	mv build/$(1) $(1)
 	rm -rf build/lock
+endef
+
+lock:  ## make both lock files anew with the newest versions
+	$(call freeze,requirements.lock,'.[dev]')
+	$(call freeze,requirements-scale.lock,'.[scale]' pytest hypothesis hatchling editables)
 
 clean:  ## remove caches and what builds leave behind
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean  ## clean, and remove .venv
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(SCALE_VENV)
