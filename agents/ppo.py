@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from agents.common import parameter
@@ -34,6 +35,9 @@ SHIPPED = {"eaai": "ppo-eaai.npz", "classic": "ppo-classic.npz"}
 GIN_HUNTING_UNDERCUT = 15
 """From this undercut bonus on, waiting for gin pays against a knocker: the point between the two
 presets at which the shipped policies change over."""
+
+WINDOW = 5
+"""Ranks that a convolution looks at: all that can be in a run of three with the middle one."""
 
 CHUNK = 1024
 """Rows that go through the layers together, so that what lies between stays in the cache."""
@@ -60,12 +64,21 @@ class Network:
         self.about = about
         self.derived = bool(about["derived"])
         self.num_layers = sum(name.startswith("own") for name in arrays)
+        self.num_convolutions = sum(name.startswith("along") for name in arrays)
         self.ahead = bool(about["ahead"])
         planes, scalars = feature_sizes(self.derived, self.ahead)
+        self._cards, self._planes = planes * NUM_SUITS * NUM_RANKS, planes
+        shapes: dict[str, tuple[int, ...]] = {}
+        for number in range(self.num_convolutions):
+            filters = len(arrays[f"across_bias{number}"])
+            shapes[f"along{number}"] = (planes * WINDOW, filters)
+            shapes[f"across{number}"] = (planes, filters)
+            shapes[f"across_bias{number}"] = (filters,)
+            planes = filters
         own = planes * NUM_RANKS
         common = own + scalars
         width = len(arrays["bias0"])
-        shapes: dict[str, tuple[int, ...]] = {
+        shapes |= {
             "card": (width, 2 * NUM_RANKS),
             "card_bias": (2 * NUM_RANKS,),
             "pool": (width, width),
@@ -85,8 +98,6 @@ class Network:
             if arrays[name].dtype.kind != "f" or not np.isfinite(arrays[name]).all():
                 raise ValueError(f"{name} has values that are no finite numbers")
         self.arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
-        self._cards = planes * NUM_SUITS * NUM_RANKS
-        self._planes = planes
 
     def logits(self, observations: Flat) -> Flat:
         """Return the logits of all actions, legal or not, [N, 108] float32.
@@ -102,6 +113,8 @@ class Network:
     def _logits(self, observations: Flat) -> Flat:
         w, count = self.arrays, len(observations)
         cards = observations[:, : self._cards].reshape(count, self._planes, NUM_SUITS, NUM_RANKS)
+        for number in range(self.num_convolutions):
+            cards = self._convolution(cards, number)
         suits = cards.transpose(0, 2, 1, 3).reshape(count * NUM_SUITS, -1)
         total = suits.reshape(count, NUM_SUITS, -1).sum(axis=1)
         common = np.concatenate([total, observations[:, self._cards :]], axis=1)
@@ -118,6 +131,16 @@ class Network:
         pooled = np.maximum(common @ w["pool"] + w["pool_bias"], 0)
         logits[:, both:] = pooled @ w["other"] + w["other_bias"]
         return logits
+
+    def _convolution(self, cards: Flat, number: int) -> Flat:
+        """Return [N, filters, 4, 13] from [N, C, 4, 13]: along the ranks, and of all suits' sum."""
+        w, reach = self.arrays, WINDOW // 2
+        padded = np.pad(cards, ((0, 0), (0, 0), (0, 0), (reach, reach)))
+        windows = sliding_window_view(padded, WINDOW, axis=3).transpose(0, 2, 3, 1, 4)
+        by_card = windows.reshape(*windows.shape[:3], -1) @ w[f"along{number}"]
+        total = cards.sum(axis=2).transpose(0, 2, 1)
+        by_card += (total @ w[f"across{number}"] + w[f"across_bias{number}"])[:, None]
+        return np.maximum(by_card, 0).transpose(0, 3, 1, 2)
 
     def to_bytes(self, dtype: str = "float32") -> bytes:
         """Return the file: .npz, weights as ``dtype``, and what it tells of itself as JSON."""

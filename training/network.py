@@ -3,6 +3,7 @@
 An observation is cut into its four suits, [4, C × 13] card planes each. Every layer looks at a suit
 and at what all four have in common::
 
+    convolved x_s = relu(A * x_s + B (x_1 + .. + x_4) + b)      only if asked for
     first     h_s = relu(A x_s + B (x_1 + .. + x_4, scalars) + b)
     further   h_s = relu(A h_s + B mean(h_1 .. h_4) + b)
     cards     logits of discarding and knocking with each card of suit s = C h_s + c
@@ -10,7 +11,8 @@ and at what all four have in common::
 
 So suits renamed in the observation rename the actions and change nothing else: what is learned of
 one suit is known of all 24 orders of them, and the layers are small. Runs lie within a suit; sets
-are seen in the sum over the suits.
+are seen in the sum over the suits. A convolution does the same at each of the 13 ranks: A looks at
+`WINDOW` ranks of the suit, B at the one rank of all suits, and the weights are those of every rank.
 
 Torch stays on this side: `arrays_of` gives the weights as plain arrays, which `agents.ppo` plays.
 """
@@ -27,6 +29,7 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import nn
 
 from agents.features import feature_sizes
+from agents.ppo import WINDOW
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS
 
@@ -48,6 +51,21 @@ class SuitLayer(nn.Module):
         return torch.relu(self.own(suits) + self.common(common)[:, None])
 
 
+class SuitConvolution(nn.Module):
+    """Filters over the planes: along the ranks of a suit, and across the suits at each rank."""
+
+    def __init__(self, planes: int, filters: int) -> None:
+        """Make a convolution from ``planes`` to ``filters`` planes."""
+        super().__init__()
+        reach = WINDOW // 2
+        self.along = nn.Conv2d(planes, filters, (1, WINDOW), padding=(0, reach), bias=False)
+        self.across = nn.Conv1d(planes, filters, 1)
+
+    def forward(self, cards: torch.Tensor) -> torch.Tensor:
+        """Return [N, filters, 4, 13] from [N, planes, 4, 13]."""
+        return torch.relu(self.along(cards) + self.across(cards.sum(2))[:, :, None])
+
+
 class SuitFeatures(BaseFeaturesExtractor):
     """The layers up to the last but one, [N, size] to [N, 4 × width]."""
 
@@ -58,6 +76,8 @@ class SuitFeatures(BaseFeaturesExtractor):
         ahead: bool = True,
         width: int = 64,
         layers: int = 2,
+        convolutions: int = 0,
+        filters: int = 32,
     ) -> None:
         """Make the layers.
 
@@ -66,6 +86,8 @@ class SuitFeatures(BaseFeaturesExtractor):
             derived, ahead: with which planes.
             width: numbers a suit in each layer.
             layers: how many, at least one.
+            convolutions: how many come before these.
+            filters: planes that each of them makes.
         """
         super().__init__(observation_space, NUM_SUITS * width)
         self.planes, scalars = feature_sizes(derived, ahead)
@@ -75,7 +97,11 @@ class SuitFeatures(BaseFeaturesExtractor):
                 f"observations of shape {observation_space.shape} where ({self.cards + scalars},) "
                 f"is needed with derived={derived}, ahead={ahead}"
             )
-        own = self.planes * NUM_RANKS
+        sizes = [self.planes, *[filters] * convolutions]
+        self.convolutions = nn.ModuleList(
+            [SuitConvolution(planes, filters) for planes in sizes[:-1]]
+        )
+        own = sizes[-1] * NUM_RANKS
         first = SuitLayer(own, own + scalars, width)
         self.layers = nn.ModuleList(
             [first, *(SuitLayer(width, width, width) for _ in range(layers - 1))]
@@ -85,6 +111,8 @@ class SuitFeatures(BaseFeaturesExtractor):
         """Return the last layer's numbers, suit after suit."""
         count = len(observations)
         cards = observations[:, : self.cards].view(count, self.planes, NUM_SUITS, NUM_RANKS)
+        for convolution in self.convolutions:
+            cards = convolution(cards)
         suits = cards.transpose(1, 2).reshape(count, NUM_SUITS, -1)
         common = torch.cat([suits.sum(1), observations[:, self.cards :]], dim=1)
         for layer in self.layers:
@@ -141,6 +169,8 @@ class SuitPolicy(MaskableActorCriticPolicy):
         ahead: bool = True,
         width: int = 64,
         layers: int = 2,
+        convolutions: int = 0,
+        filters: int = 32,
         **kwargs: Any,
     ) -> None:
         """Make the policy; the settings are those of `SuitFeatures`."""
@@ -157,6 +187,8 @@ class SuitPolicy(MaskableActorCriticPolicy):
                 "ahead": ahead,
                 "width": width,
                 "layers": layers,
+                "convolutions": convolutions,
+                "filters": filters,
             },
             **kwargs,
         )
@@ -192,6 +224,12 @@ def arrays_of(policy: SuitPolicy) -> dict[str, NDArray[np.float32]]:
     arrays: dict[str, NDArray[np.float32]] = {}
     extractor = policy.features_extractor
     assert isinstance(extractor, SuitFeatures)
+    for number, convolution in enumerate(extractor.convolutions):
+        assert isinstance(convolution, SuitConvolution)
+        arrays[f"along{number}"] = plain(convolution.along.weight.flatten(1))
+        arrays[f"across{number}"] = plain(convolution.across.weight.flatten(1))
+        assert convolution.across.bias is not None
+        arrays[f"across_bias{number}"] = plain(convolution.across.bias)
     for number, layer in enumerate(extractor.layers):
         assert isinstance(layer, SuitLayer)
         arrays[f"own{number}"] = plain(layer.own.weight)

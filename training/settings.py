@@ -33,6 +33,10 @@ class TrainSettings:
     """Numbers a suit in each layer."""
     layers: int = 2
     """Layers before the heads."""
+    convolutions: int = 0
+    """Convolutions over the planes, along the ranks and across the suits, before these layers."""
+    filters: int = 32
+    """Planes that each convolution makes."""
 
     teacher: str = "lookahead"
     """Whom the network imitates before it learns by itself; empty: it begins from nothing."""
@@ -123,8 +127,9 @@ class TrainSettings:
         for name in _POSITIVE:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)}: at least 1 is needed")
-        if self.lessons < 0 or self.steps < 0:
-            raise ValueError(f"lessons={self.lessons}, steps={self.steps}: none is below 0")
+        for name in ("lessons", "steps", "convolutions"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name}={getattr(self, name)}: at least 0 is needed")
         if (self.num_envs * self.num_steps) % self.batch:
             raise ValueError(
                 f"batch={self.batch} does not divide num_envs × num_steps = "
@@ -194,8 +199,8 @@ class TrainSettings:
 
 
 _POSITIVE = (
-    "width", "layers", "lesson_batch", "num_envs", "num_steps", "batch", "epochs", "pool_every",
-    "pool_size", "eval_every", "checkpoint_every", "max_deals",
+    "width", "layers", "filters", "lesson_batch", "num_envs", "num_steps", "batch", "epochs",
+    "pool_every", "pool_size", "eval_every", "checkpoint_every", "max_deals",
 )  # fmt: skip
 
 

@@ -144,6 +144,8 @@ def make_model(settings: TrainSettings, env: LearningEnv) -> MaskablePPO:
             "ahead": settings.ahead,
             "width": settings.width,
             "layers": settings.layers,
+            "convolutions": settings.convolutions,
+            "filters": settings.filters,
         },
         seed=settings.seed,
         stats_window_size=2_000,  # episodes, that is deals: their results scatter widely

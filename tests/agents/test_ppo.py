@@ -38,7 +38,7 @@ def views():
     return [make_view(state, EAAI) for state in positions(EAAI, games=32)]
 
 
-def torch_policy(derived=True, ahead=True, width=24, layers=2):
+def torch_policy(derived=True, ahead=True, width=24, layers=2, convolutions=0):
     torch = pytest.importorskip("torch")
     from training.network import SuitPolicy
 
@@ -48,6 +48,7 @@ def torch_policy(derived=True, ahead=True, width=24, layers=2):
     policy = SuitPolicy(
         space, spaces.Discrete(108), lambda _: 1e-3,
         derived=derived, ahead=ahead, width=width, layers=layers,
+        convolutions=convolutions, filters=8,
     )  # fmt: skip
     for head in (policy.action_net.card, policy.action_net.other):
         torch.nn.init.normal_(head.weight)  # as they begin, all actions are nearly alike
@@ -65,14 +66,19 @@ def network():
     return exported(torch_policy())
 
 
+@pytest.fixture(scope="module")
+def convolved():
+    return exported(torch_policy(convolutions=2))
+
+
 class TestNetwork:
     @pytest.mark.parametrize("ahead", [True, False])
     @pytest.mark.parametrize("derived", [True, False])
-    @pytest.mark.parametrize("layers", [1, 3])
-    def test_it_computes_what_torch_does(self, views, derived, ahead, layers):
+    @pytest.mark.parametrize(("layers", "convolutions"), [(1, 0), (3, 0), (2, 1), (2, 2)])
+    def test_it_computes_what_torch_does(self, views, derived, ahead, layers, convolutions):
         import torch
 
-        policy = torch_policy(derived, ahead, layers=layers)
+        policy = torch_policy(derived, ahead, layers=layers, convolutions=convolutions)
         made = exported(policy, derived, ahead)
         for view in views:
             seen = features(view, derived, ahead)
@@ -87,8 +93,10 @@ class TestNetwork:
         alone = np.concatenate([network.logits(row[None]) for row in seen[:50]])
         np.testing.assert_allclose(together[:50], alone, atol=1e-5)
 
-    def test_suits_renamed_rename_the_actions(self, network, views):
+    @pytest.mark.parametrize("which", ["network", "convolved"])
+    def test_suits_renamed_rename_the_actions(self, request, which, views):
         """No suit is worth more than another: the network can't learn otherwise."""
+        network = request.getfixturevalue(which)
         order = [2, 0, 3, 1]
         planes, _ = feature_sizes(True, True)
         seen = features(views[-1])
@@ -187,6 +195,17 @@ class TestFiles:
         assert loaded.derived == network.derived
         for name, array in network.arrays.items():
             np.testing.assert_array_equal(loaded.arrays[name], array)
+
+    def test_a_file_with_convolutions_says_so_by_its_arrays(self, convolved, tmp_path, views):
+        path = tmp_path / "convolved.npz"
+        path.write_bytes(convolved.to_bytes())
+        loaded = Network.load(path)
+        assert loaded.num_convolutions == 2
+        seen = features(views[3])
+        np.testing.assert_array_equal(loaded.logits(seen), convolved.logits(seen))
+        self.rewritten(path, along1=np.zeros((3, 8), np.float32))
+        with pytest.raises(PolicyFileError, match="along1 of shape"):
+            Network.load(path)
 
     def test_half_precision_is_half_the_size(self, network, path):
         assert len(network.to_bytes("float16")) < 0.6 * path.stat().st_size

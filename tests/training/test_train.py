@@ -180,6 +180,7 @@ class TestSettings:
             ({"opponents": 5}, "a table of shares"),
             ({"panel": "simple"}, "a list of names"),
             ({"width": 0}, "at least 1"),
+            ({"convolutions": -1}, "convolutions=-1: at least 0"),
             ({"seed": -1}, "seed=-1"),
         ],
     )
