@@ -19,9 +19,9 @@ from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games, next_deals, restart
 from ginrummy_env.core.record import Recorder
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import Int8, Phase
+from ginrummy_env.core.state import BatchState, Int8, Phase
 from ginrummy_env.core.step import step
-from ginrummy_env.core.view import make_view
+from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import Policy
 from training.table import Table, Tally
 
@@ -116,7 +116,7 @@ class Lockstep:
         rows = min(batch, len(games))
         self._places = np.arange(rows)  # which of the games is in each row
         self._started = rows
-        self._state = new_games(np.uint64(seed), deck_numbers(games.number[:rows]), rules)
+        self._state = new_games(np.uint64(seed), self.decks(games.number[:rows]), rules)
         self._tally = Tally(games.number, rules)
         self.clock = Clock.of(self._matches)
 
@@ -136,9 +136,7 @@ class Lockstep:
         rows = np.flatnonzero(state.phase >= Phase.DEAL_OVER)
         if not rows.size:
             return
-        self._tally.note_deals(state, rows, self._places[rows])
-        if self._recorder is not None:
-            self._recorder.add(state, rows, keys=self._places[rows].tolist())
+        self.deals_over(state, rows, self._places[rows])
         ended = state.phase[rows] == Phase.GAME_OVER
         ended |= state.deal_number[rows] + 1 >= self._max_deals
         next_deals(state, self._rules, rows[~ended])
@@ -156,6 +154,20 @@ class Lockstep:
         places, table = self._tally.collect()
         clock, self.clock = self.clock, Clock.of(self._matches)
         return self._games.match[places], table, clock
+
+    def decks(self, games: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the game numbers that the decks of these games are made of, [K] uint64."""
+        return deck_numbers(games)
+
+    def decide(self, policy: Policy, view: View, rng: RowRandom, places: Rows) -> NDArray[np.int16]:
+        """Return what a policy does in K positions; ``places`` [K] says in which of the games."""
+        return policy.act(view, rng)
+
+    def deals_over(self, state: BatchState, rows: Rows, places: Rows) -> None:
+        """Note deals that have just ended, in these rows of the batch and places of the games."""
+        self._tally.note_deals(state, rows, places)
+        if self._recorder is not None:
+            self._recorder.add(state, rows, keys=places.tolist())
 
     def _act(self) -> None:
         """Ask the agents and step."""
@@ -186,7 +198,7 @@ class Lockstep:
         rng = RowRandom(keys(self._keys[places], moments))
         view = make_view(state, self._rules)
         start = perf_counter()
-        actions = self._policies[number].act(view, rng)
+        actions = self.decide(self._policies[number], view, rng, places)
         took = perf_counter() - start
         of_side = 2 * self._games.match[places] + (side if rows is None else side[rows])
         count = np.bincount(of_side, minlength=2 * self._matches).reshape(-1, 2)
@@ -202,7 +214,7 @@ class Lockstep:
         filled, left = rows[: len(new)], rows[len(new) :]
         if filled.size:
             self._places[filled] = new
-            numbers = deck_numbers(self._games.number[new])
+            numbers = self.decks(self._games.number[new])
             restart(state, filled, np.uint64(self._seed), numbers, self._rules)
         if left.size:
             keep = np.ones(len(state), dtype=np.bool_)

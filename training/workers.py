@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from time import monotonic
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,15 +98,41 @@ def _play(job: Job, report: Report) -> None:
 
 
 def _play_apart(jobs: Sequence[Job], report: Report, workers: int) -> None:
+    shares = [[job.share(worker, workers) for job in jobs] for worker in range(workers)]
+    run_apart(_play_all, shares, lambda message: report(*message))
+
+
+def _play_all(jobs: list[Job], send: Callable[[Any], None]) -> None:
+    """Play a worker's shares of all jobs."""
+    for job in jobs:
+        _play(job, lambda *message: send(message))
+
+
+Work = Callable[[Any, Callable[[Any], None]], None]
+"""A function of a module, called with a share and with what sends something back."""
+
+
+def run_apart(work: Work, shares: Sequence[Any], receive: Callable[[Any], None]) -> None:
+    """Do work in processes of one core each, one a share.
+
+    Args:
+        work: what each process does with its share.
+        shares: one a process; can be pickled.
+        receive: called here with all that is sent back, as it comes.
+
+    Raises:
+        ValueError: a share that can't be sent to another process.
+        WorkerError: a process was killed.
+        Exception: what the work raised; the other processes are ended.
+    """
     context = multiprocessing.get_context("spawn")
     processes: list[SpawnProcess] = []
     open_ends: dict[Connection, SpawnProcess] = {}
     try:
         with _quiet_start():
-            for worker in range(workers):
+            for share in shares:
                 mine, theirs = context.Pipe(duplex=False)
-                shares = [job.share(worker, workers) for job in jobs]
-                process = context.Process(target=_work, args=(theirs, shares), daemon=True)
+                process = context.Process(target=_work, args=(theirs, work, share), daemon=True)
                 try:
                     process.start()
                 except (TypeError, AttributeError, pickle.PicklingError) as error:
@@ -118,7 +145,7 @@ def _play_apart(jobs: Sequence[Job], report: Report, workers: int) -> None:
         while open_ends:
             for end in wait(list(open_ends)):
                 assert isinstance(end, Connection)
-                _receive(end, open_ends, report)
+                _receive(end, open_ends, receive)
     finally:
         for process in processes:
             process.terminate()
@@ -126,25 +153,27 @@ def _play_apart(jobs: Sequence[Job], report: Report, workers: int) -> None:
             process.join()
 
 
-def _receive(end: Connection, open_ends: dict[Connection, SpawnProcess], report: Report) -> None:
+def _receive(
+    end: Connection, open_ends: dict[Connection, SpawnProcess], receive: Callable[[Any], None]
+) -> None:
     """Take one message from a worker."""
     try:
-        message = end.recv()
+        kind, content = end.recv()
     except EOFError:
         process = open_ends.pop(end)
         process.join()
         raise WorkerError(
             f"a worker process ended unexpectedly (exit code {process.exitcode})"
         ) from None
-    match message:
-        case "done":
-            del open_ends[end]
-        case Exception() as error, notes:
-            for note in notes:
-                error.add_note(note)
-            raise error
-        case matches, games, clock:
-            report(matches, games, clock)
+    if kind == "done":
+        del open_ends[end]
+    elif kind == "error":
+        error, notes = content
+        for note in notes:
+            error.add_note(note)
+        raise error
+    else:
+        receive(content)
 
 
 @contextmanager
@@ -166,17 +195,12 @@ def _quiet_start() -> Iterator[None]:
                 os.environ[name] = value
 
 
-def _work(end: Connection, jobs: list[Job]) -> None:
-    """Play in a worker process."""
-
-    def send(matches: NDArray[np.intp], games: Table, clock: Clock) -> None:
-        end.send((matches, games, clock))
-
+def _work(end: Connection, work: Work, share: Any) -> None:
+    """Do a share in a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        for job in jobs:
-            _play(job, send)
-        end.send("done")
+        work(share, lambda content: end.send(("sent", content)))
+        end.send(("done", None))
     except BrokenPipeError:
         return  # whoever asked is gone
     except Exception as error:
@@ -185,4 +209,4 @@ def _work(end: Connection, jobs: list[Job]) -> None:
             pickle.loads(pickle.dumps(error))
         except Exception:
             error = RuntimeError(traceback.format_exc())
-        end.send((error, notes))
+        end.send(("error", (error, notes)))
