@@ -1,9 +1,11 @@
 """What a policy thinks of its candidates, for those who watch: values, and a guess at the hand.
 
-A policy may have a method ``explain(view, rng)`` that returns an `Explanation`. For the search and
-for the learned policy the explanations are made here from what they weigh anyway. Others have none.
+A policy may have a method ``explain(view, rng)`` that returns an `Explanation`. For the search, the
+learned policy and the champion the explanations are made here from what they weigh anyway. Others
+have none.
 """
 
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +13,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from agents.champion import Champion, open_to_taking
+from agents.choose import cards_listed
+from agents.common import staying
 from agents.features import features
+from agents.lookahead import candidates
 from agents.ppo import Network, NetworkPolicy, Ppo, load_network, shipped
 from agents.search import Search
 from agents.search_belief import fitted
 from agents.search_candidates import candidates_of
-from ginrummy_env.core.actions import NUM_ACTIONS
+from agents.worth import knock_features
+from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, NUM_ACTIONS, PASS, TAKE_UPCARD
+from ginrummy_env.core.cards import CARD_BIT
 from ginrummy_env.core.chance import Random, keys
+from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.view import View
 from ginrummy_env.policy import Policy, make_policy
@@ -50,7 +59,9 @@ def explain(policy: Policy, view: View, rng: Random) -> Explanation | None:
         told: Explanation = own(view, rng)
         return told
     if isinstance(policy, Search):
-        return _of_search(policy, view, rng)
+        return _of_search(policy, view, rng)[1]
+    if isinstance(policy, Champion):
+        return _of_champion(policy, view)
     if isinstance(policy, Ppo):
         path = Path(policy.path) if policy.path else shipped(view.rules)
         return _of_network(load_network(path), view)
@@ -59,8 +70,26 @@ def explain(policy: Policy, view: View, rng: Random) -> Explanation | None:
     return None
 
 
-def _of_search(policy: Search, view: View, rng: Random) -> Explanation:
-    """Return the mean of each candidate over the sampled worlds, and the fitted belief.
+def act_and_explain(
+    policy: Policy, view: View, rng: Random
+) -> tuple[NDArray[np.int16], Explanation | None]:
+    """Return what a policy does, exactly as its ``act``, and what it thinks.
+
+    A search is so asked to search only once.
+
+    Args:
+        policy: any.
+        view: N rows, the viewers to move.
+        rng: as for `act`.
+    """
+    if isinstance(policy, Search) and getattr(policy, "explain", None) is None:
+        return _of_search(policy, view, rng)
+    again = copy(rng)
+    return policy.act(view, rng), explain(policy, view, again)
+
+
+def _of_search(policy: Search, view: View, rng: Random) -> tuple[NDArray[np.int16], Explanation]:
+    """Return its actions, the mean of each candidate over the sampled worlds, the fitted belief.
 
     Candidates differ by their mean gain over the base policy's action, which is what it chooses by:
     one that was given up after few worlds is compared in these alone.
@@ -76,20 +105,54 @@ def _of_search(policy: Search, view: View, rng: Random) -> Explanation:
         found = candidates_of(part, actions[rows], policy.discards)
         counts = np.diff(found.starts, append=len(found.actions))
         several = np.flatnonzero(counts > 1)
+        actions[rows] = found.actions[found.starts]
         for start in range(0, len(several), _TOGETHER):
             some = several[start : start + _TOGETHER]
             of_some = found.select(some)
             trial = policy.weigh(part.select(some), of_some, keys(seeds[rows[some]]))
+            actions[rows[some]] = trial.choice(policy.margin)
             gain, _ = trial.mean_gain()
             mean = trial.value / np.maximum(trial.count, 1)
             values[rows[some][of_some.rows], of_some.actions] = mean[trial.base] + gain
     unit = "chance of winning the game" if policy.value == "win" else "points of the deal"
     told = fitted().chances(view) if policy.belief else None
-    return Explanation(values, unit, told)
+    return actions, Explanation(values, unit, told)
 
 
 _TOGETHER = 256
 """Positions weighed at once."""
+
+
+def _of_champion(policy: Champion, view: View) -> Explanation:
+    """Return its estimates of what the deal is worth after each choice that it weighs.
+
+    To knock is weighed with the best discard alone, and not with gin, which it always lays down.
+    """
+    values = np.full((len(view), NUM_ACTIONS), np.nan)
+    weights = policy.weights(view)
+    draws = [Phase.OPENING, Phase.DRAW]
+    if view.rules.at_void_stock != "knock_with_discard":
+        draws.append(Phase.WALL)
+    rows = np.flatnonzero(view.to_move & np.isin(view.phase, draws) & (view.upcard >= 0))
+    rows = rows[open_to_taking(view, rows)]
+    if rows.size:
+        take, stock = policy.draw_options(view, rows)
+        other = np.where(view.phase[rows] == Phase.DRAW, DRAW_STOCK, PASS)
+        values[rows, TAKE_UPCARD] = take @ weights.take
+        values[rows, other] = stock @ weights.stock
+    rows = np.flatnonzero(view.to_move & (view.phase == Phase.DISCARD))
+    if rows.size:
+        hands = view.hand[rows]
+        chosen = candidates(hands, CARD_BIT[view.taken_card[rows]], staying(view, rows))
+        places, cards = cards_listed(chosen)
+        kept = hands[places] & ~CARD_BIT[cards]
+        values[rows[places], cards] = policy.worth_of_keeping(view, rows[places], kept, cards)
+        best = np.nan_to_num(values[rows, :KNOCK], nan=-np.inf).argmax(axis=1)
+        left = deadwood(hands & ~CARD_BIT[best])
+        may = np.flatnonzero((left <= view.knock_limit[rows]) & (left > 0))
+        knocking = knock_features(view, rows[may], left[may]) @ weights.knock
+        values[rows[may], KNOCK + best[may]] = knocking
+    return Explanation(values, "points of the deal")
 
 
 def _of_network(network: Network, view: View) -> Explanation:
