@@ -1,0 +1,1 @@
+"""Published experiments done again: what was printed, what comes out here, whether they agree."""
