@@ -1,8 +1,17 @@
-"""Learning curves: games won against the panel over the steps, with their intervals."""
+"""Learning curves: games won against the panel over the steps, with their intervals.
 
+    python -m training.curves runs/eaai runs/classic --out curves.png
+
+The log of a run does as well as its folder.
+"""
+
+import argparse
 import csv
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from training.files import ResultError
 from training.run import LOG
@@ -11,13 +20,16 @@ Points = list[tuple[float, float, float, float]]
 """Steps, share of games won, and the ends of its interval."""
 
 
-def read_curves(folder: Path) -> dict[str, Points]:
+def read_curves(run: Path) -> dict[str, Points]:
     """Return a run's evaluations, by opponent.
+
+    Args:
+        run: its folder, or its log.
 
     Raises:
         ResultError: no log, or a damaged one.
     """
-    path = folder / LOG
+    path = run / LOG if run.is_dir() else run
     try:
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     except OSError as error:
@@ -39,7 +51,7 @@ def draw_curves(runs: Mapping[str, Path], opponents: Sequence[str], out: Path) -
     """Draw the curves of one or more runs into a PNG.
 
     Args:
-        runs: folders by what they are called.
+        runs: folders or logs by what they are called.
         opponents: whose evaluations are drawn; all if empty.
         out: the file.
     """
@@ -49,26 +61,46 @@ def draw_curves(runs: Mapping[str, Path], opponents: Sequence[str], out: Path) -
     with mpl.rc_context({"font.size": 9}):
         figure = Figure(figsize=(6.4, 4), layout="constrained")
         axes = figure.subplots()
-        for name, folder in runs.items():
-            for opponent, points in read_curves(folder).items():
+        number = 0
+        for name, run in runs.items():
+            for opponent, points in read_curves(run).items():
                 if opponents and opponent not in opponents:
                     continue
-                steps, won, low, high = zip(*points, strict=True)
-                (line,) = axes.plot(
-                    steps, [100 * x for x in won], marker="o", ms=3, label=f"{name} vs {opponent}"
+                steps, won, low, high = (np.array(part) for part in zip(*points, strict=True))
+                axes.errorbar(
+                    steps / 1000,
+                    100 * won,
+                    yerr=100 * np.array([won - low, high - won]),
+                    fmt="osD^vP"[number % 6] + ("-", "--", ":")[number % 3],
+                    color=str(0.6 * (number % 2)),  # black and grey: colours need not be told apart
+                    ms=4,
+                    lw=1,
+                    capsize=2,
+                    label=f"{name} vs {opponent}",
                 )
-                axes.fill_between(
-                    steps,
-                    [100 * x for x in low],
-                    [100 * x for x in high],
-                    color=line.get_color(),
-                    alpha=0.15,
-                    lw=0,
-                )
+                number += 1
         axes.axhline(50, color="grey", lw=0.8)
-        axes.set_xlabel("decisions learned from by PPO (0: after the imitation)")
+        axes.set_xlabel("thousand decisions learned from by PPO (0: after the imitation)")
         axes.set_ylabel("full games won, %")
-        axes.legend(frameon=False)
+        figure.legend(loc="outside upper center", ncols=2, frameon=False)
         axes.grid(alpha=0.2)
         out.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(out, dpi=150)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Draw curves from the command line."""
+    parser = argparse.ArgumentParser(prog="python -m training.curves", description=__doc__)
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="a folder, or its log")
+    parser.add_argument("--against", nargs="*", default=[], metavar="AGENT", help="(all)")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a PNG")
+    given = parser.parse_args(arguments)
+    try:
+        draw_curves({run.stem: run for run in given.runs}, given.against, given.out)
+    except ResultError as error:
+        parser.error(str(error))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -20,8 +20,8 @@ from training.match import typed_command
 from training.network import SuitPolicy, arrays_of
 from training.settings import TrainSettings
 
-CHECKPOINT, SETTINGS, LOG, BEST, RESULT = (
-    "checkpoint.pt", "settings.json", "log.csv", "best.npz", "result.json",
+CHECKPOINT, SETTINGS, LOG, BEST, LAST, RESULT = (
+    "checkpoint.pt", "settings.json", "log.csv", "best.npz", "last.npz", "result.json",
 )  # fmt: skip
 IMITATION = "imitation.npz"
 

@@ -32,7 +32,7 @@ from training.learning_env import LearningEnv, make_env
 from training.match import play_match
 from training.network import SuitPolicy
 from training.opponents import Pool, opponents_of, shares_at
-from training.run import BEST, IMITATION, RESULT, Run, RunLog, Stopwatch
+from training.run import BEST, IMITATION, LAST, RESULT, Run, RunLog, Stopwatch
 from training.settings import POOL, TrainSettings
 from training.summary import games_won
 from training.win_chance import WinChance, deal_points
@@ -273,6 +273,7 @@ def finish(run: Run, policy: SuitPolicy, clock: Stopwatch, say: Say) -> dict[str
     progress, settings = run.progress, run.settings
     if not (run.folder / BEST).exists():
         run.export(BEST, policy)
+    run.export(LAST, policy)
     tested = measure(run, Network.load(run.folder / BEST), settings.retest_games, RETEST_SEED)
     clock.note("evaluation")
     run.save(policy)

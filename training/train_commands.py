@@ -33,7 +33,7 @@ settings are lines of a TOML file, or --set NAME=VALUE (a TOML value; quotes may
 files in the folder:
   settings.json        settings, command, exact versions
   log.csv              everything logged: losses, evaluations, how deals ended, time
-  best.npz             the best policy so far; imitation.npz: the policy before PPO
+  best.npz             the best policy so far; imitation.npz: before PPO; last.npz: at the end
   checkpoint.pt        what --resume goes on from, written whole
   pool-*.npz           past policies that are played against
   result.json          after the end: the best policy on fresh decks

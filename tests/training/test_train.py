@@ -17,6 +17,8 @@ from agents.ppo import Network
 from ginrummy_env.core.rules import CLASSIC, EAAI
 from ginrummy_env.policy import make_policy
 from training.cli import main
+from training.curves import main as curves_main
+from training.curves import read_curves
 from training.files import ResultError
 from training.learning_env import make_env
 from training.match import play_match
@@ -79,6 +81,18 @@ class TestSmoke:
     def test_what_it_wrote_plays_by_name(self, run):
         result = play_match(f"ppo:{run[0] / 'best.npz'}", "simple", games=4, rules="eaai")
         assert result.complete
+        about = {name: Network.load(run[0] / f"{name}.npz").about for name in ("imitation", "last")}
+        assert about["imitation"]["steps"] == 0
+        assert about["last"]["steps"] == run[1]["steps"]
+
+    def test_curves_come_from_its_folder_or_its_log(self, run, tmp_path):
+        folder, out = run[0], tmp_path / "curves.png"
+        assert read_curves(folder) == read_curves(folder / "log.csv")
+        steps = [point[0] for point in read_curves(folder)["simple"]]
+        assert steps[0] == 0
+        assert steps == sorted(set(steps))
+        assert curves_main([str(folder), str(folder / "log.csv"), "--out", str(out)]) == 0
+        assert out.read_bytes().startswith(b"\x89PNG")
 
     def test_tensorboard_has_a_file(self, run):
         assert list((run[0] / "tensorboard").glob("events*"))
