@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from ginrummy_env import __version__
 from ginrummy_env.core.rules import PRESETS, Rules
-from training.train_commands import add_commands
+from training import selfplay_commands, train_commands
 
 DESCRIPTION = """\
 Gin rummy: play it, let agents play it, measure them.
@@ -19,6 +19,7 @@ Gin rummy: play it, let agents play it, measure them.
   ginrummy match simple gold           two agents, ten thousand games
   ginrummy tournament simple gold random
   ginrummy train runs/first            train an agent
+  ginrummy selfplay simple --out data  games and positions as Parquet files
   ginrummy COMMAND --help              more about a command, with examples
 """
 
@@ -216,7 +217,8 @@ def parser() -> Parser:
     replay.add_argument("--margin", type=float, default=0.02, metavar="X",
                         help="with --html: what a mistake costs at least (0.02)")  # fmt: skip
 
-    add_commands(command)
+    train_commands.add_commands(command)
+    selfplay_commands.add_commands(command)
 
     analyse = command("analyse", "why a move: candidates in sampled worlds", ANALYSE_HELP)
     analyse.add_argument("file", type=Path, nargs="?", metavar="FILE", help="a record")

@@ -28,6 +28,7 @@ from training.match import (
     versions,
 )
 from training.play import play, replay_game
+from training.selfplay_commands import run_selfplay  # noqa: F401
 from training.train_commands import run_imitate, run_train  # noqa: F401
 
 ROOT = Path(__file__).parents[1]
