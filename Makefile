@@ -17,7 +17,7 @@ LOCK_PINS := 'torch==2.13.0' 'soupsieve<3'
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-scale test test-scale test-peers lint format demo bench lock clean distclean
+.PHONY: help install install-scale test test-scale test-peers lint format demo notebooks bench lock clean distclean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,6 +64,10 @@ format: $(STAMP)  ## let ruff mend and format what it can
 # training/demo.py: train a little, play matches, show the result, in a few minutes
 demo: $(STAMP)  ## train and evaluate an agent in a few minutes
 	$(BIN)/python -m training.demo
+
+# training/notebooks.py: what was played is kept in build/notebooks, so an interrupted run goes on.
+notebooks: $(STAMP)  ## execute notebooks/*.ipynb on full settings, in under an hour on two cores
+	$(BIN)/python -m training.notebooks
 
 bench: $(STAMP)  ## measure speed against OpenSpiel and RLCard
 	$(BIN)/python -m benchmarks

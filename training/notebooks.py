@@ -10,13 +10,14 @@ import hashlib
 import os
 import shutil
 import sys
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import ginrummy_env
-from training.files import write_whole
+from training.files import ResultError, write_whole
 from training.kept import FAST_VARIABLE, FOLDER_VARIABLE, kept_root
 
 CELL_SECONDS = 3_600
@@ -40,13 +41,17 @@ def execute(path: Path, folder: Path, *, fast: bool = False, say: Any = None) ->
 
     Raises:
         NotebookError: a cell that failed, or took too long.
+        ResultError: no notebook, or a damaged one.
     """
     import nbformat
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
-    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    try:
+        notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, nbformat.reader.NotJSONError) as error:
+        raise ResultError(f"{path}: no notebook, or damaged ({error})") from error
     code = [number for number, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     start = perf_counter()
 
@@ -56,9 +61,10 @@ def execute(path: Path, folder: Path, *, fast: bool = False, say: Any = None) ->
             number, seconds = code.index(cell_index) + 1, perf_counter() - start
             say(f"{path.stem}  {seconds:5.0f} s  cell {number} of {len(code)}: {head}")
 
+    kernel = AsyncKernelManager(kernel_name=KERNEL["name"], kernel_spec_manager=_specs())
     client = NotebookClient(
         notebook,
-        km=AsyncKernelManager(kernel_name=KERNEL["name"], kernel_spec_manager=_specs()),
+        km=kernel,
         resources={"metadata": {"path": str(folder)}},
         timeout=CELL_SECONDS,
         record_timing=False,
@@ -66,7 +72,10 @@ def execute(path: Path, folder: Path, *, fast: bool = False, say: Any = None) ->
     )
     changed = {FAST_VARIABLE: "1" if fast else "0", "OMP_NUM_THREADS": "1"}
     try:
-        client.execute(env={**os.environ, **changed})
+        with tempfile.TemporaryDirectory() as sockets:
+            if os.name == "posix":  # then nobody else can listen in, and no port is taken
+                kernel.transport, kernel.ip = "ipc", str(Path(sockets) / "kernel")
+            client.execute(cleanup_kc=True, env={**os.environ, **changed})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         raise NotebookError(f"{path.name}: {error}") from error
     strip(notebook)
@@ -164,7 +173,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             notebook = execute(
                 path, given.folder, fast=given.fast, say=lambda text: print(text, flush=True)
             )
-        except NotebookError as error:
+        except (NotebookError, ResultError) as error:
             print(error, file=sys.stderr)
             return 1
         except KeyboardInterrupt:
