@@ -1,0 +1,38 @@
+"""What needs Ray: collected in an environment that has it (`make test-scale`), left out elsewhere."""
+
+import importlib.util
+import os
+
+import pytest
+
+HAS_RAY = importlib.util.find_spec("ray") is not None
+collect_ignore_glob = [] if HAS_RAY else ["test_*.py"]
+
+# Before Ray is imported. The first keeps every cluster of the tests on 127.0.0.1: Ray takes the
+# loopback for its own address where it would not form clusters of several machines.
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+
+RAYS_WARNINGS: tuple[str, ...] = ()
+"""Warnings that Ray itself gives, each with its reason; all others are errors here too."""
+
+MEMORY = 80 << 20
+"""Of each node's object store, in bytes: no test keeps more than a few kilobytes there."""
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.parent.name == "scale":
+            for warning in RAYS_WARNINGS:
+                item.add_marker(pytest.mark.filterwarnings(warning))
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A cluster of one node with two CPUs; `cluster.address` is what a driver connects to."""
+    from ray.cluster_utils import Cluster
+
+    node = {"num_cpus": 2, "object_store_memory": MEMORY, "include_dashboard": False}
+    started = Cluster(initialize_head=True, head_node_args=node)
+    yield started
+    started.shutdown()
