@@ -50,6 +50,14 @@ def cards_listed(hands: Hands) -> tuple[Rows, Rows]:
     return rows, places - rows * NUM_CARDS
 
 
+def group_starts(rows: Rows) -> Rows:
+    """Return where each row's entries start in a work list, [K]; ``rows`` [P] ascending."""
+    new = np.empty(len(rows), dtype=np.bool_)
+    new[:1] = True
+    np.not_equal(rows[1:], rows[:-1], out=new[1:])
+    return np.flatnonzero(new)
+
+
 def least_valued(rows: Rows, cards: Cards, values: NDArray[np.number]) -> Hands:
     """Return the cards of least value in each row.
 
@@ -61,7 +69,7 @@ def least_valued(rows: Rows, cards: Cards, values: NDArray[np.number]) -> Hands:
     Returns:
         [K] uint64.
     """
-    starts = np.flatnonzero(np.diff(rows, prepend=-1))
+    starts = group_starts(rows)
     best = values == np.minimum.reduceat(values, starts)[rows]
     return np.bitwise_or.reduceat(np.where(best, CARD_BIT[cards], np.uint64(0)), starts)
 

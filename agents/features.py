@@ -10,9 +10,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.choose import cards_listed
+from agents.choose import group_starts
 from agents.common import staying
-from agents.lookahead import CHUNK, Lookahead, candidates, fit_for_opponent
+from agents.lookahead import CHUNK, Lookahead, candidates_listed, fit_for_opponent
 from agents.outs import loose_cards
 from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, Rows
 from ginrummy_env.core.deadwood import deadwood, least_after_discard
@@ -83,7 +83,7 @@ def with_ahead(observation: Flat, view: View, derived: bool = True) -> Flat:
     rows = np.flatnonzero(view.to_move & (view.phase == Phase.DISCARD))
     if rows.size:
         _write_discards(ahead, view, rows)
-    offered = np.isin(view.phase, (Phase.OPENING, Phase.DRAW)) & view.to_move
+    offered = ((view.phase == Phase.OPENING) | (view.phase == Phase.DRAW)) & view.to_move
     rows = np.flatnonzero(offered & (view.upcard >= 0))
     if rows.size:
         hands, upcards = view.hand[rows], view.upcard[rows]
@@ -98,17 +98,16 @@ def with_ahead(observation: Flat, view: View, derived: bool = True) -> Flat:
 def _write_discards(ahead: Flat, view: View, rows: Rows) -> None:
     """Fill the planes of discards in rows in which eleven cards are held."""
     hands, unseen = view.hand[rows], view.unseen[rows]
-    chosen = candidates(hands, CARD_BIT[view.taken_card[rows]], staying(view, rows))
-    places, cards = cards_listed(chosen)
+    taken = CARD_BIT[view.taken_card[rows]]
+    places, cards, left = candidates_listed(hands, taken, staying(view, rows))
     after = hands[places] & ~CARD_BIT[cards]
-    left = deadwood(after)
     outlook = np.empty(len(places), dtype=np.float32)
     for start in range(0, len(places), CHUNK):
         part = slice(start, start + CHUNK)
         outlook[part] = _LOOKS.outlook(
             after[part], left[part].astype(np.uint8), unseen[places[part]]
         )
-    starts = np.flatnonzero(np.diff(places, prepend=-1))
+    starts = group_starts(places)
     at = rows[places]
     for plane, values in enumerate((left.astype(np.float32), outlook)):
         worse = values - np.minimum.reduceat(values, starts)[places]

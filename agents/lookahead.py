@@ -12,6 +12,7 @@ from agents.choose import (
     Left,
     Uniforms,
     cards_listed,
+    group_starts,
     least_discards,
     least_valued,
     pick_one,
@@ -119,7 +120,17 @@ def own_turns(view: View, rows: Rows) -> Points:
 
 
 def candidates(hands: Hands, taken: Hands, stays: Hands) -> Hands:
-    """Return the discards worth a thought (see `Lookahead`).
+    """Return the discards worth a thought (see `Lookahead`), [K] uint64, at least one card a row.
+
+    Args:
+        hands, taken, stays: as for `candidates_listed`.
+    """
+    rows, cards, _ = candidates_listed(hands, taken, stays)
+    return np.bitwise_or.reduceat(CARD_BIT[cards], group_starts(rows))
+
+
+def candidates_listed(hands: Hands, taken: Hands, stays: Hands) -> tuple[Rows, Cards, Points]:
+    """Return the discards worth a thought (see `Lookahead`) with the deadwood that each leaves.
 
     Args:
         hands: [K] uint64, eleven cards.
@@ -127,7 +138,8 @@ def candidates(hands: Hands, taken: Hands, stays: Hands) -> Hands:
         stays: [K] uint64, the card that may not go, or 0.
 
     Returns:
-        [K] uint64, at least one card a row.
+        (rows [P] ascending, each of the K at least once; cards [P] ascending within a row;
+        deadwood left [P]).
     """
     legal = hands & ~stays
     loose = loose_cards(hands) & ~taken
@@ -136,16 +148,10 @@ def candidates(hands: Hands, taken: Hands, stays: Hands) -> Hands:
     chosen = np.where(loose, loose, legal)
     least, best = least_discards(hands, stays)
     chosen = np.where(least == 0, best, chosen)
-    several = np.flatnonzero(np.bitwise_count(chosen) > 1)
-    if several.size:
-        rows, cards = cards_listed(chosen[several])
-        left = deadwood(hands[several][rows] & ~CARD_BIT[cards])
-        starts = np.flatnonzero(np.diff(rows, prepend=-1))
-        close = left <= np.minimum.reduceat(left, starts)[rows] + 5
-        chosen[several] = np.bitwise_or.reduceat(
-            np.where(close, CARD_BIT[cards], np.uint64(0)), starts
-        )
-    return chosen
+    rows, cards = cards_listed(chosen)
+    left = deadwood(hands[rows] & ~CARD_BIT[cards])
+    close = left <= np.minimum.reduceat(left, group_starts(rows))[rows] + 5
+    return rows[close], cards[close], left[close]
 
 
 _NOT_BELOW = np.bitwise_or.accumulate(WORTH[::-1])[::-1]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.choose import DEAREST, cards_listed, ranks
+from agents.choose import DEAREST, cards_listed, group_starts, ranks
 from ginrummy_env.core.cards import CARD_BIT, FULL_DECK, NUM_CARDS, POINTS, Hands, Rows, card_planes
 from ginrummy_env.core.deadwood import least_after_discard, points_left, set_choices
 from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_threes
@@ -72,7 +72,7 @@ def loose_cards(hands: Hands) -> Hands:
     loose = hands & ~cards_in_runs(hands)
     rows, best, rest = _best_choices(hands)
     if rows.size:
-        starts = np.flatnonzero(np.diff(rows, prepend=-1))
+        starts = group_starts(rows)
         unmelded = np.where(best, rest & ~cards_in_runs(rest), np.uint64(0))
         loose[rows[starts]] = np.bitwise_or.reduceat(unmelded, starts)
     return loose

@@ -198,7 +198,10 @@ def load_network(path: Path) -> Network:
 def shipped(rules: Rules) -> Path:
     """Return the file of the policy that fits the rules best."""
     name = "eaai" if rules.undercut_bonus >= GIN_HUNTING_UNDERCUT else "classic"
-    return Path(__file__).with_name("data") / SHIPPED[name]
+    return _SHIPPED_PATHS[name]
+
+
+_SHIPPED_PATHS = {name: Path(__file__).with_name("data") / file for name, file in SHIPPED.items()}
 
 
 @dataclass(frozen=True)
@@ -233,7 +236,10 @@ class Ppo:
             view: N rows.
             rng: one number a row is drawn from it, if there is a temperature.
         """
-        network = load_network(Path(self.path) if self.path else shipped(view.rules))
+        if self.path:
+            network = load_network(Path(self.path))
+        else:  # never changes; asking the disk would be a tenth of a move
+            network = _load(shipped(view.rules), 0)
         return act(network, view, rng, self.temperature)
 
 
