@@ -29,8 +29,8 @@ from ginrummy_env.core.cards import (
     Hands,
 )
 from ginrummy_env.core.deadwood import deadwood
-from training.experiments.tasks import run_tasks
 from training.files import ResultError, read_arrays, write_arrays
+from training.workers import run_apart
 
 MOST_DEADWOOD = 98
 """Of ten cards: two each of king, queen, jack, ten and nine, in no run."""
@@ -163,6 +163,12 @@ def count_chunk(chunk: Chunk) -> Counts:
     return np.stack([weighted.sum(axis=0), weighted[1]])
 
 
+def count_share(share: list[tuple[int, Chunk]], send: Callable[[tuple[int, Counts]], None]) -> None:
+    """Count chunks one after another; send each one's number and counts."""
+    for number, chunk in share:
+        send((number, count_chunk(chunk)))
+
+
 def _count(
     left: Halves, right: Halves, counts: NDArray[np.int64], rows: slice, columns: slice
 ) -> Counts:
@@ -270,13 +276,21 @@ def census(
         done, sums = _read(out, about)
     say = progress or (lambda counted, every: None)
     say(int(sums[0].sum()), total)
-    missing = np.flatnonzero(~done).tolist()
-    for place, counted in run_tasks(count_chunk, [todo[number] for number in missing], workers):
-        done[missing[place]] = True
-        sums += counted
+
+    def receive(counted: tuple[int, Counts]) -> None:
+        number, here = counted
+        done[number] = True
+        np.add(sums, here, out=sums)
         if out is not None:
             write_arrays(out, {"done": done, "sums": sums}, about)
         say(int(sums[0].sum()), total)
+
+    missing = [(number, todo[number]) for number in np.flatnonzero(~done).tolist()]
+    shares = [missing[worker::workers] for worker in range(min(workers, len(missing)))]
+    if len(shares) > 1:
+        run_apart(count_share, shares, receive)
+    else:
+        count_share(missing, receive)
     return Census(cards, sums[0], int(sums[1].sum()))
 
 
