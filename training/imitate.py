@@ -4,6 +4,9 @@ The teacher plays thousands of games at once and is asked for its action in ever
 network learns these (masked cross-entropy) and the outcome of the deal (its value). Nothing is
 stored and nothing is seen twice: positions are played faster than they are learned.
 
+Or the lessons are decisions that `selfplay` has kept (`recorded`): a slow teacher is then asked
+once for many runs.
+
 Three kinds of games are played side by side: teacher against teacher, teacher against another
 agent, and, once the network has learned something, the network against either, where the teacher
 only says what it would have done. Without the last the network would know no position into which
@@ -14,6 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import cos, pi
+from pathlib import Path
 from time import perf_counter
 
 import numpy as np
@@ -31,6 +35,8 @@ from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy, make_policy
 from training.network import SuitPolicy
 from training.run import Run, Stopwatch
+from training.settings import TrainSettings
+from training.shards import Data, load
 from training.win_chance import TEACHING_GAMES, WinChance
 
 TEACHER, OTHER, STUDENT = 0, 1, 2
@@ -163,6 +169,58 @@ class Classroom:
             restart(state, over, state.seed[over], numbers, self.rules)
 
 
+RECORDED_LESSONS = 16_384
+"""Lessons of a portion that come from a folder, at most."""
+
+
+def recorded(
+    settings: TrainSettings, rules: Rules, chance: WinChance | None, rng: np.random.Generator
+) -> Iterator[Lessons]:
+    """Yield the teacher's decisions in a folder of self-play, round after round, in new orders.
+
+    Args:
+        settings: which folder, whose decisions, which planes.
+        rules: of the run; the folder's must be the same.
+        chance: what deals pay, see `Classroom`.
+        rng: for the order.
+
+    Raises:
+        ValueError: games under other rules, or none of the teacher.
+        ResultError: no such data, or damaged.
+    """
+    folder = Path(settings.data)
+    if Data(folder).rules != rules:
+        raise ValueError(f"{folder}: games under other rules than rules={settings.rules!r}")
+    size = min(RECORDED_LESSONS, max(settings.lesson_batch, settings.lessons // 16))
+    while True:
+        found = 0
+        for batch in load(folder, agent=settings.teacher, batch=size, rng=rng):
+            choice = np.flatnonzero(batch.view.action_masks().sum(axis=1) > 1)
+            found += len(choice)
+            view = batch.view.select(choice)
+            points = batch.later["result_points"][choice]
+            if chance is None:
+                paid = points / 100
+            else:
+                won = np.stack([np.maximum(points, 0), np.maximum(-points, 0)], axis=1)
+                paid = 2 * (chance(view.scores + won) - chance(view.scores))
+            yield Lessons(
+                features(view, settings.derived, settings.ahead),
+                view.action_masks(),
+                batch.actions[choice].astype(np.int64),
+                paid.astype(np.float32),
+            )
+        if not found:
+            raise ValueError(f"{folder}: no decision of {settings.teacher!r} is there to learn")
+
+
+def played(room: Classroom, run: Run) -> Iterator[Lessons]:
+    """Yield what the teacher says in games without end; the network plays too, after a while."""
+    while True:
+        room.student_plays = run.progress.lessons / run.settings.lessons > PLAY_AFTER
+        yield room.lessons(CHUNK_STEPS)
+
+
 def best_actions(
     policy: SuitPolicy, observations: NDArray[np.float32], masks: NDArray[np.bool_]
 ) -> NDArray[np.int16]:
@@ -213,7 +271,7 @@ def imitate(
 ) -> None:
     """Teach the network what the run's teacher does, as many lessons as its settings say.
 
-    A run that is taken up goes on with new games.
+    A run that is taken up goes on with new games, or with a new order of those that are recorded.
 
     Args:
         run: its settings and progress; the log and checkpoints are written as it goes.
@@ -226,24 +284,27 @@ def imitate(
         progress_bar: show one.
     """
     settings, progress = run.settings, run.progress
-    room = Classroom(
-        policy,
-        settings.teacher,
-        "simple",
-        rules,
-        derived=settings.derived,
-        ahead=settings.ahead,
-        games=min(games, max(16, settings.lessons // 512)),
-        seed=settings.seed + 1_000_000 * progress.restarts,
-        chance=chance,
-    )
     rng = np.random.default_rng((settings.seed, progress.lessons))
+    if settings.data:
+        source = recorded(settings, rules, chance, rng)
+    else:
+        room = Classroom(
+            policy,
+            settings.teacher,
+            "simple",
+            rules,
+            derived=settings.derived,
+            ahead=settings.ahead,
+            games=min(games, max(16, settings.lessons // 512)),
+            seed=settings.seed + 1_000_000 * progress.restarts,
+            chance=chance,
+        )
+        source = played(room, run)
     saved, told = perf_counter(), 0.0
     with lessons_bar(progress_bar, settings.lessons) as advance:
         while progress.lessons < settings.lessons:
             done = progress.lessons / settings.lessons
-            room.student_plays = done > PLAY_AFTER
-            lessons = room.lessons(CHUNK_STEPS)
+            lessons = next(source)
             rate = settings.lesson_rate * (0.02 + 0.98 * (1 + cos(pi * done)) / 2)
             learned = learn(policy, lessons, rate, settings.lesson_batch, rng)
             progress.lessons += len(lessons)

@@ -40,6 +40,9 @@ class TrainSettings:
 
     teacher: str = "lookahead"
     """Whom the network imitates before it learns by itself; empty: it begins from nothing."""
+    data: str = ""
+    """A folder of `ginrummy selfplay`: lessons are the teacher's decisions in it, so that it need
+    not be asked. Empty: it plays and is asked, in the network's own games too."""
     lessons: int = 600_000
     """Positions in which the teacher is imitated."""
     lesson_rate: float = 2e-3
@@ -124,6 +127,8 @@ class TrainSettings:
             raise ValueError(f"reward={self.reward!r} is paid for a game: it needs episode='game'")
         if self.reward == "chance" and self.episode == "deal":
             raise ValueError("reward='chance' needs a game: episode='deals' or 'game'")
+        if self.data and not self.teacher:
+            raise ValueError(f"data={self.data!r}: teacher is to say whose decisions are learned")
         for name in _POSITIVE:
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}={getattr(self, name)}: at least 1 is needed")

@@ -332,3 +332,19 @@ def _batches(
                 some["action"].astype(np.int16),
                 {name: some[name] for name in LATER_COLUMNS},
             )
+
+
+def recorded_points(folder: Path, deals: int) -> NDArray[np.int16]:
+    """Return what deals of a folder brought the player who began, at most so many, [K] int16.
+
+    Raises:
+        ResultError: no such data, or damaged.
+    """
+    data = Data(folder)
+    found: list[NDArray[np.int16]] = []
+    for path in data.shards:
+        columns = data.read(path, ("step", "result_points"))
+        found.append(columns["result_points"][columns["step"] == 0])
+        if sum(map(len, found)) >= deals:
+            break
+    return np.concatenate(found)[:deals]

@@ -34,6 +34,7 @@ from training.network import SuitPolicy
 from training.opponents import Pool, opponents_of, shares_at
 from training.run import BEST, IMITATION, LAST, RESULT, Run, RunLog, Stopwatch
 from training.settings import POOL, TrainSettings
+from training.shards import recorded_points
 from training.summary import games_won
 from training.win_chance import WinChance, deal_points
 
@@ -81,8 +82,12 @@ def train(
     rules = settings.parsed_rules()
     chance = None
     if settings.reward == "chance":
-        sample = make_policy(settings.teacher or "simple")
-        chance = WinChance(deal_points(sample, rules, CHANCE_DEALS, settings.seed), rules.target)
+        if settings.data:
+            points = recorded_points(Path(settings.data), CHANCE_DEALS)
+        else:
+            sample = make_policy(settings.teacher or "simple")
+            points = deal_points(sample, rules, CHANCE_DEALS, settings.seed)
+        chance = WinChance(points, rules.target)
     env = make_env(settings, rules, chance)
     model = make_model(settings, env)
     policy = policy_of(model)

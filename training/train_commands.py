@@ -48,6 +48,11 @@ presets and settings. `ginrummy train FOLDER --resume --set steps=N` goes on wit
 examples:
   ginrummy imitate runs/look --teacher lookahead --rules eaai
   ginrummy imitate runs/wise --teacher search:64 --set lessons=100000
+  ginrummy imitate runs/kept --data data/wise --teacher search:64 --rules eaai
+
+With --data the lessons are decisions that `ginrummy selfplay` has kept; the teacher, one of the
+agents that played there (the only one, if it is not named), is not asked again.
+
   ginrummy match ppo:runs/look/best.npz simple --rules eaai
 """
 
@@ -69,6 +74,8 @@ def add_commands(command: Callable[[str, str, str], argparse.ArgumentParser]) ->
         to.add_argument("--seed", type=int, help="of decks, agents and weights")
         to.add_argument("--show", action="store_true", help="print the settings and do nothing")
     imitate.add_argument("--teacher", metavar="AGENT", help="whom to imitate (lookahead)")
+    imitate.add_argument("--data", type=Path, metavar="FOLDER",
+                         help="of `ginrummy selfplay`: lessons from there")  # fmt: skip
 
 
 def settings_of(options: argparse.Namespace, base: TrainSettings | None = None) -> TrainSettings:
@@ -85,9 +92,23 @@ def settings_of(options: argparse.Namespace, base: TrainSettings | None = None) 
         value = getattr(options, name, None)
         if value is not None:
             given[name] = value
+    folder = getattr(options, "data", None)
+    if folder is not None:
+        given["data"] = str(folder)
+        agents = recorded_agents(folder)
+        named = "teacher" in given or options.config is not None
+        if not named and len(agents) == 1:
+            given["teacher"] = agents[0]
     settings = settings.changed(given)
     settings.parsed_rules()  # a wrong name is found out at once
     return settings
+
+
+def recorded_agents(folder: Path) -> list[str]:
+    """Return who has played in a folder of `ginrummy selfplay`."""
+    from training.shards import Data
+
+    return Data(folder).agents
 
 
 def _assignment(text: str) -> tuple[str, Any]:
