@@ -46,8 +46,8 @@ examples:
   ginrummy match lookahead simple --rules eaai --out results/lookahead
 
 With --out the games are kept: Ctrl-C stops the match, and the same command goes on where it
-stopped. A larger --games adds games. Number of workers and batch change the speed only: a game is
-decided by the agents, the rules, the seed and its number.
+stopped. A larger --games adds games. Number of workers, batch and --ray change the speed only: a
+game is decided by the agents, the rules, the seed and its number. docs/SCALE.md is about --ray.
 
 files in --out:
   games.npz      every game, a row each; what the match goes on from
@@ -70,7 +70,7 @@ examples:
   ginrummy tournament simple gold lookahead --rules eaai --games 4000 --out results/eaai
 
 With --out everything is kept: Ctrl-C stops, the same command goes on, and a command with more
-agents plays only the new pairings.
+agents plays only the new pairings. --ray plays on a cluster (docs/SCALE.md): the same games.
 
 files in --out:
   tournament.json, ratings.csv, pairings.csv, cross_table.csv    results, with seed, rules, versions
@@ -178,6 +178,11 @@ def parser() -> Parser:
                         help="games at once (4096)")  # fmt: skip
         to.add_argument("--max-deals", type=whole, default=1000, metavar="N",
                         help="a game of so many deals has no winner (1000)")  # fmt: skip
+        to.add_argument("--ray", nargs="?", const="local", metavar="ADDRESS",
+                        help="play on a Ray cluster: host:port of its head, or auto; without an "
+                        "address one is started on this machine")  # fmt: skip
+        to.add_argument("--range", type=whole, metavar="N",
+                        help="with --ray: games that a task plays (what takes 20 s)")  # fmt: skip
 
     match = command("match", "two agents, thousands of games", MATCH_HELP)
     match.add_argument("agents", nargs=2, metavar="AGENT")

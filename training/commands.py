@@ -11,6 +11,7 @@ from importlib.metadata import entry_points
 from itertools import combinations
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 
@@ -52,6 +53,17 @@ def workers_for(options: argparse.Namespace, pairings: int = 1) -> int:
     except AttributeError:  # not on this system
         cores = os.cpu_count() or 1
     return max(1, min(cores, options.games * pairings // ENOUGH_GAMES))
+
+
+def who_plays(options: argparse.Namespace, pairings: int = 1) -> dict[str, Any]:
+    """Return the arguments of `play_match` that say where games are played."""
+    if options.ray is None:
+        if options.range is not None:
+            raise ValueError("--range needs --ray")
+        return {"workers": workers_for(options, pairings)}
+    from training.scale.run import RayRunner
+
+    return {"runner": RayRunner(options.ray, games=options.range, workers=options.workers)}
 
 
 @contextmanager
@@ -119,7 +131,7 @@ def run_match(options: argparse.Namespace) -> int:
                 games=options.games,
                 seed=options.seed,
                 rules=options.rules,
-                workers=workers_for(options),
+                **who_plays(options),
                 batch=options.batch,
                 max_deals=options.max_deals,
                 out=None if out is None else out / "games.npz",
@@ -180,7 +192,7 @@ def run_tournament(options: argparse.Namespace) -> int:
                 games=options.games,
                 seed=options.seed,
                 rules=options.rules,
-                workers=workers_for(options, len(names)),
+                **who_plays(options, len(names)),
                 batch=options.batch,
                 max_deals=options.max_deals,
                 out=out,

@@ -64,7 +64,7 @@ class Games:
         """Return G."""
         return len(self.match)
 
-    def select(self, which: slice) -> "Games":
+    def select(self, which: slice | NDArray[np.bool_]) -> "Games":
         """Return some of the games."""
         return Games(self.match[which], self.number[which], self.agents[which])
 

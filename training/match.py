@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -26,7 +27,7 @@ from ginrummy_env.policy import Policy, make_policy
 from training.files import ResultError, read_arrays, write_arrays
 from training.lockstep import BATCH, Clock, Games, Lockstep
 from training.table import GAME, Table, empty_table
-from training.workers import Job, play_jobs
+from training.workers import Job, Report, play_jobs
 
 FORMAT = 1
 """Of the files that hold games; another number, and they are read no more."""
@@ -197,6 +198,9 @@ def require_games(games: int) -> int:
 Progress = Callable[[int, int], None]
 """Called now and then with the number of a match and how many of its games have been played."""
 
+Runner = Callable[[Sequence[Job], Report], None]
+"""Plays all games of all jobs, wherever that is, and reports them in this process."""
+
 
 def play_match(
     a: str | Policy,
@@ -210,6 +214,7 @@ def play_match(
     max_deals: int = 1000,
     out: Path | None = None,
     progress: Progress | None = None,
+    runner: Runner | None = None,
 ) -> MatchResult:
     """Play a match, or what is missing of it.
 
@@ -225,6 +230,7 @@ def play_match(
         max_deals: a game of so many deals ends without a winner.
         out: a file (.npz) that keeps the games. If it exists, only games that it lacks are played.
         progress: called as games end.
+        runner: plays the games in place of ``workers``, such as `training.scale.run.RayRunner`.
 
     Raises:
         ValueError: no such agent or rules, or a bad number.
@@ -242,6 +248,7 @@ def play_match(
         files=[out],
         policies={agent_name(x): x for x in (a, b)},
         progress=progress,
+        runner=runner,
     )[0]
 
 
@@ -291,6 +298,7 @@ def play_matches(
     files: Sequence[Path | None] | None = None,
     policies: dict[str, str | Policy] | None = None,
     progress: Progress | None = None,
+    runner: Runner | None = None,
 ) -> list[MatchResult]:
     """Play several matches of so many games each; see `play_match`.
 
@@ -302,6 +310,7 @@ def play_matches(
         files: where each match is kept.
         policies: what stands behind a name; the registered agent if it is not here.
         progress: called as games end.
+        runner: plays the games in place of ``workers``.
     """
     require_games(games)
     for name, number in (("workers", workers), ("batch", batch)):
@@ -330,8 +339,9 @@ def play_matches(
             store.changed(number)
             say(number, int(results[number].table["done"].sum()))
 
+    play = runner or partial(play_jobs, workers=workers)
     try:
-        play_jobs(_jobs(results, behind, batch), report, workers)
+        play(_jobs(results, behind, batch), report)
     finally:
         store.save()
     return results

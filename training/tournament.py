@@ -19,6 +19,7 @@ from training.match import (
     Match,
     MatchResult,
     Progress,
+    Runner,
     agent_name,
     play_matches,
     typed_command,
@@ -110,6 +111,7 @@ def play_tournament(
     max_deals: int = 1000,
     out: Path | None = None,
     progress: Progress | None = None,
+    runner: Runner | None = None,
 ) -> Tournament:
     """Play everyone against everyone, or what is missing of it.
 
@@ -125,6 +127,7 @@ def play_tournament(
             again, so agents can be added later.
         progress: called with the number of a pairing (in the order of `itertools.combinations`) and
             how many of its games have been played.
+        runner: plays the games in place of ``workers``.
 
     Raises:
         ValueError: fewer than two agents, one twice or unknown; a bad number.
@@ -150,6 +153,7 @@ def play_tournament(
         files=[None if out is None else out / file_name(match) for match in matches],
         policies=dict(zip(names, agents, strict=True)),
         progress=progress,
+        runner=runner,
     )
     results: dict[tuple[int, int], MatchResult] = {}
     for (i, j), result in zip(ordered, played, strict=True):

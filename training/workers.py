@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from time import monotonic
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,17 @@ class Job:
         games = self.games.select(slice(worker, None, workers))
         return replace(self, games=games, batch=-(-self.batch // workers))
 
+    def start(self) -> Lockstep:
+        """Start its games in this process."""
+        return Lockstep(
+            [make_policy(agent) for agent in self.agents],
+            self.games,
+            self.rules,
+            seed=self.seed,
+            batch=self.batch,
+            max_deals=self.max_deals,
+        )
+
 
 Report = Callable[[NDArray[np.intp], Table, Clock], None]
 """Called with the matches of games that have ended, these games, and the time spent."""
@@ -53,6 +64,31 @@ Report = Callable[[NDArray[np.intp], Table, Clock], None]
 
 class WorkerError(RuntimeError):
     """A process ended before its work was done."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An error on its way to another process."""
+
+    error: Exception
+    notes: list[str]
+
+    @classmethod
+    def of(cls, error: Exception) -> "Failure":
+        """Return the failure; an error that can't be sent is replaced by its traceback."""
+        notes = getattr(error, "__notes__", [])
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            error = RuntimeError(traceback.format_exc())
+        return cls(error, notes)
+
+    def reraise(self) -> NoReturn:
+        """Raise the error here."""
+        arrived = getattr(self.error, "__notes__", [])  # some errors take their notes along
+        for note in self.notes[len(arrived) :]:
+            self.error.add_note(note)
+        raise self.error
 
 
 def play_jobs(jobs: Sequence[Job], report: Report, workers: int = 1) -> None:
@@ -79,14 +115,7 @@ def _play(job: Job, report: Report) -> None:
     """Play a job in this process."""
     if not len(job.games):
         return
-    lockstep = Lockstep(
-        [make_policy(agent) for agent in job.agents],
-        job.games,
-        job.rules,
-        seed=job.seed,
-        batch=job.batch,
-        max_deals=job.max_deals,
-    )
+    lockstep = job.start()
     due = monotonic() + REPORT_SECONDS
     while lockstep.running:
         lockstep.step()
@@ -168,10 +197,7 @@ def _receive(
     if kind == "done":
         del open_ends[end]
     elif kind == "error":
-        error, notes = content
-        for note in notes:
-            error.add_note(note)
-        raise error
+        content.reraise()
     else:
         receive(content)
 
@@ -204,9 +230,4 @@ def _work(end: Connection, work: Work, share: Any) -> None:
     except BrokenPipeError:
         return  # whoever asked is gone
     except Exception as error:
-        notes = getattr(error, "__notes__", [])
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:
-            error = RuntimeError(traceback.format_exc())
-        end.send(("error", (error, notes)))
+        end.send(("error", Failure.of(error)))

@@ -1,4 +1,4 @@
-"""What needs Ray: collected in an environment that has it (`make test-scale`), left out elsewhere."""
+"""What needs Ray: left out where it is not installed (`make test-scale` has an environment)."""
 
 import importlib.util
 import os

@@ -1,0 +1,4 @@
+"""Past one machine: matches and tournaments on a Ray cluster, and what such runs cost.
+
+Needs the extra ``scale``; `cost` and `simulate` do not.
+"""
