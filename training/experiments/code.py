@@ -13,8 +13,9 @@ from ginrummy_env.policy import make_policy
 COUNTED = ("agents", "ginrummy_env.core", "ginrummy_env.policy")
 """Code of these packages decides how a game goes."""
 
-PLAY = ("ginrummy_env.core.step", "ginrummy_env.core.game", "training.lockstep", "training.table")
-"""The modules from which all that plays and counts a game is found."""
+PLAY = ("ginrummy_env.core.step", "ginrummy_env.core.game")
+"""The modules from which all that decides a deal is found. How a match numbers its games and deals
+its decks is not counted: tests hold it as it is."""
 
 
 def modules_of(agents: Iterable[str]) -> list[str]:

@@ -142,26 +142,36 @@ def by_hand(rows: Sequence[Row]) -> Picture:
 
 @styled
 def balance(rows: Sequence[Row]) -> Picture:
-    """Return E11: mean pay of both players over the pay for a knock."""
-    figure, axes = new_figure(3.9)
-    pays = np.linspace(-0.3, 1, 2)
-    number = {row.series: row.ours for row in of(rows, "E11")}
-    names = [s.removeprefix("r that balances, ") for s in number if s.startswith("r that")]
-    for look, name in enumerate(names):
-        knocks = number[f"pay of {name} without r"] + pays * number[f"knocks of {name} a deal"]
-        dark = {**LINES[look], "marker": ""}
-        axes.plot(pays, knocks, label=f"{name}, knocks at once", **dark)
-        waits = number[f"pay of {name}, gin only"]
-        axes.plot(pays, [waits, waits], label=f"{name}, gin only", **{**dark, "linewidth": 0.9})
-        cross = number[f"r that balances, {name}"]
-        axes.plot([cross], [waits], color=dark["color"], marker=LINES[look]["marker"])
-    axes.axvspan(0, 1, color="#e9e4d8", zorder=0)
-    axes.text(0.5, axes.get_ylim()[1], "r from 0 to 1", ha="center", va="top")
-    axes.set_xlabel("pay for a knock, r")
-    axes.set_ylabel("mean pay a deal")
-    axes.set_title("E11: pay under RLCard's rules")
-    axes.legend(fontsize=8)
-    axes.grid(axis="y")
+    """Return E11: mean pay of both players over the pay for a knock, and where they meet."""
+    figure, (pay, equal) = new_figure(5.6, rows=2, height_ratios=(3, 1.4), sharex=True)
+    mine = of(rows, "E11")
+    number = {row.series: row.ours for row in mine}
+    ends = np.array([-0.3, 1.0])
+    knocks = number["pay of simple without r"] + ends * number["knocks of simple a deal"]
+    waits = number["pay of simple, gin only"]
+    for y, words, look in (
+        (knocks, "simple, knocks at once", LINES[0]),
+        (np.array([waits, waits]), "simple, gin only", LINES[1]),
+    ):
+        pay.plot(ends, y, label=words, **look | {"marker": ""})
+    wanted = [row for row in mine if row.series.startswith("r that balances, ")]
+    for place, row in enumerate(wanted[::-1]):
+        equal.errorbar(row.ours, place, xerr=[[row.ours - row.low], [row.high - row.ours]],
+                       capsize=4, **LINES[0] | {"linestyle": "none"})  # fmt: skip
+        if row.check is not None:
+            equal.plot(row.check, place - 0.25, label="independent check", **CHECK)
+    names = [row.series.removeprefix("r that balances, ") for row in wanted]
+    equal.set_yticks(range(len(names)), names[::-1])
+    equal.margins(y=0.3)
+    for axes in (pay, equal):
+        axes.axvspan(0, 1, color="#e9e4d8", zorder=0, label="r from 0 to 1: print")
+        axes.grid(axis="x")
+    pay.axhline(0, color="#888888", linewidth=0.8)
+    pay.set_ylabel("mean pay a deal")
+    pay.set_title("E11: pay under RLCard's rules")
+    equal.set_title("r at which both are paid the same", fontsize=11)
+    equal.set_xlabel("pay for a knock, r")
+    pay.legend()
     return figure
 
 
@@ -173,6 +183,7 @@ def every_hand(rows: Sequence[Row]) -> Picture:
     x = np.array([row.x for row in mine], dtype=np.float64)
     hands = np.array([row.ours for row in mine])
     whole.bar(x, hands / 1e6, width=1.0, **FILLS[0])
+    whole.set_xlim(-1, x[hands > 0].max() + 1)
     whole.set_xlabel("deadwood, points")
     whole.set_ylabel("million hands")
     cards = "ten" if hands.sum() > 1e10 else "five"
