@@ -6,6 +6,7 @@ large as those around it; what needs more room gets taller.
 """
 
 import io
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -13,6 +14,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
+
+from training.statistics import Estimate
 
 WIDTH = 5.6
 """Inches; at `DPI` some 780 pixels, twice those of a phone held upright."""
@@ -119,3 +122,66 @@ def write_in(
             fontsize=size,
             color="black" if light else "white",
         )
+
+
+Series = Mapping[str, Sequence[tuple[float, Estimate]]]
+"""Points of lines by their names: x, and y with its interval."""
+
+
+@styled
+def series_picture(
+    series: Series,
+    *,
+    x_label: str,
+    title: str,
+    published: Mapping[str, Sequence[tuple[float, float, float]]] | None = None,
+    level: float | None = None,
+    height: float = 3.4,
+) -> Picture:
+    """Return lines with their intervals as bands.
+
+    Args:
+        series: the lines, six at most.
+        x_label: what x is.
+        title: what y is, stands above.
+        published: (x, y, half the width of its interval) printed elsewhere, by the name of the
+            line; large hollow marks of the line's shape.
+        level: a y at which a thin line is drawn.
+        height: inches.
+    """
+    figure, axes = new_figure(height)
+    if level is not None:
+        axes.axhline(level, color="#888888", linewidth=0.8)
+    for (name, points), look in zip(series.items(), LINES, strict=False):
+        order = sorted(points, key=lambda point: point[0])
+        xs = [x for x, _ in order]
+        axes.plot(xs, [y.value for _, y in order], label=name, **look)
+        axes.fill_between(
+            xs,
+            [y.low for _, y in order],
+            [y.high for _, y in order],
+            color=look["color"],
+            alpha=0.2,
+            linewidth=0,
+        )
+        printed = (published or {}).get(name, ())
+        if printed:
+            axes.errorbar(
+                [x for x, _, _ in printed],
+                [y for _, y, _ in printed],
+                yerr=[half for _, _, half in printed],
+                fmt=look["marker"],
+                markersize=11,
+                markerfacecolor="none",
+                markeredgecolor=look["color"],
+                ecolor=look["color"],
+                capsize=4,
+                linewidth=1,
+                label=f"{name}, published",
+            )
+    axes.set_xlabel(x_label)
+    axes.set_title(title)
+    axes.grid()
+    if len(series) > 1 or published:
+        axes.legend()
+    return figure

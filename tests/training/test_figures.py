@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 from matplotlib import colors
 
-from training.figures import DPI, FILLS, LINES, STYLE, WIDTH, new_figure, styled, write_in
+from training.figures import (
+    DPI,
+    FILLS,
+    LINES,
+    STYLE,
+    WIDTH,
+    new_figure,
+    series_picture,
+    styled,
+    write_in,
+)
+from training.statistics import Estimate
 
 
 def lightness(color):
@@ -44,3 +55,22 @@ def test_numbers_are_written_dark_on_light_and_light_on_dark():
         ("0", "black"),
         ("100", "white"),
     ]
+
+
+def test_a_series_has_its_interval_and_what_was_published():
+    points = [(10, Estimate(50.0, 49.0, 51.0)), (0, Estimate(40.0, 38.0, 42.0))]
+    picture = series_picture(
+        {"one": points, "two": points},
+        x_label="x",
+        title="y",
+        published={"one": [(0, 41.0, 0.5)]},
+        level=50,
+    )
+    (axes,) = picture.axes
+    lines = {line.get_label(): line for line in axes.lines}
+    assert lines["one"].get_xdata().tolist() == [0, 10]
+    assert lines["one"].get_ydata().tolist() == [40, 50]
+    band = axes.collections[0].get_datalim(axes.transData)
+    assert (band.ymin, band.ymax) == (38, 51)
+    words = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert words == ["one", "two", "one, published"]
