@@ -182,7 +182,7 @@ def e10(lab: Lab, seed: int) -> list[Measured]:
     return play(lab, "E10", seed, pairings)
 
 
-WORLDS = {16: 1000, 32: 1000, 64: 1000, 128: 1000, 256: 1000, 512: 600}
+WORLDS = {16: 800, 32: 800, 64: 800, 128: 600, 256: 400, 512: 300}
 """Games by the number of worlds: those of many worlds take long."""
 
 

@@ -81,6 +81,17 @@ class Lab:
             self._folder = None
         return measured
 
+    def took(self, name: str) -> dict[str, Any]:
+        """Return how long an experiment took when it was measured: seconds, and processes.
+
+        Raises:
+            ResultError: nothing of it is kept, or it is damaged.
+        """
+        if self.out is None or not (self.out / f"{name}.json").exists():
+            raise ResultError(f"{name}: nothing of it is kept")
+        found = read_json(self.out / f"{name}.json")
+        return {"seconds": found["seconds"], "workers": found["workers"]}
+
     def command(self, name: str) -> str:
         """Return the command that gives an experiment's numbers again."""
         fast = " --fast" if self.fast else ""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from training.experiments.lab import Lab
 from training.experiments.rows import Row
 from training.files import write_csv
 
@@ -88,3 +89,8 @@ def tally(rows: Iterable[Row]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(lines)
+
+
+def times(lab: Lab, names: Iterable[str]) -> pd.DataFrame:
+    """Return how long each experiment took, in seconds, and with how many processes."""
+    return pd.DataFrame([{"experiment": name, **lab.took(name)} for name in names])
