@@ -12,12 +12,15 @@ import os
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from training.files import ResultError, read_json, write_json
 from training.match import versions
+
+if TYPE_CHECKING:
+    from training.settings import TrainSettings
 
 FAST_VARIABLE, WORKERS_VARIABLE, FOLDER_VARIABLE = (
     "GINRUMMY_FAST", "GINRUMMY_WORKERS", "GINRUMMY_CACHE",
@@ -92,3 +95,29 @@ def _mark(about: dict[str, Any]) -> str:
     """Return a short sign of the settings."""
     text = json.dumps(about, sort_keys=True, ensure_ascii=False)
     return f"{zlib.crc32(text.encode()):08x}"
+
+
+def kept_training(settings: "TrainSettings") -> Path:
+    """Return the folder of a training run that has come to its end.
+
+    It is trained now if it is not kept, or goes on from its last checkpoint.
+
+    Args:
+        settings: of the run.
+    """
+    from training.run import RESULT, SETTINGS
+    from training.train import train
+
+    folder = kept_folder("training", **settings.to_dict()) / "run"
+    if not (folder / RESULT).exists():
+        train(folder, settings, resume=(folder / SETTINGS).exists(), say=_to_nobody)
+    return folder
+
+
+def _to_nobody(text: str) -> None:
+    """Say nothing: what a run has to tell is in its log."""
+
+
+def mark_of(path: Path) -> str:
+    """Return a short sign of what is in a file, for settings that name it."""
+    return f"{zlib.crc32(path.read_bytes()):08x}"
