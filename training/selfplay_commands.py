@@ -14,6 +14,7 @@ came of the deal and the game. Needs the extra: pip install 'ginrummy_env[data]'
 examples:
   ginrummy selfplay lookahead --rules eaai --games 2000 --out data/lookahead
   ginrummy selfplay search:64 champion --rules eaai --games 500 --shard-games 50 --out data/wise
+  ginrummy selfplay champion --games 100000 --out data/many --ray 10.0.0.1:6379
   ginrummy imitate runs/wise --data data/wise --teacher search:64 --rules eaai
   python -c "import pandas as pd; print(pd.read_parquet('data/lookahead/positions'))"
 
@@ -21,8 +22,9 @@ One agent plays itself; of several everyone plays everyone, an equal part of the
 are in pairs on the same cards with the seats swapped, on decks that no match has.
 
 A shard is a function of the settings and of its games' numbers: the number of workers changes no
-byte of it. Ctrl-C stops; the same command goes on and makes the shards that are missing; a larger
---games adds games. A folder that was made with other settings is refused.
+byte of it, nor does a cluster (docs/SCALE.md). Ctrl-C stops; the same command goes on and makes the
+shards that are missing; a larger --games adds games. A folder that was made with other settings is
+refused.
 
 files in --out:
   card.json                  agents, rules, seed, versions, every column with its meaning
@@ -57,6 +59,9 @@ def add_commands(command: Callable[[str, str, str], argparse.ArgumentParser]) ->
                     help="leave out what the agents think")  # fmt: skip
     to.add_argument("--workers", type=whole, metavar="N",
                     help="processes (one for each core, if there are shards enough)")  # fmt: skip
+    to.add_argument("--ray", nargs="?", const="local", metavar="ADDRESS",
+                    help="play on a Ray cluster: host:port of its head, or auto; without an "
+                    "address one is started on this machine")  # fmt: skip
 
 
 def run_selfplay(options: argparse.Namespace) -> int:
@@ -72,6 +77,11 @@ def run_selfplay(options: argparse.Namespace) -> int:
         max_deals=options.max_deals,
         values=not options.no_values,
     )
+    maker = None
+    if options.ray is not None:
+        from training.selfplay_ray import RayMaker
+
+        maker = RayMaker(options.ray, options.workers)
     start = perf_counter()
     try:
         with progress_bar([" – ".join(plan.names)], options.games) as report:
@@ -80,6 +90,7 @@ def run_selfplay(options: argparse.Namespace) -> int:
                 plan,
                 options.games,
                 workers=workers_for(options),
+                maker=maker,
                 tell=lambda done, games: report(0, done),
             )
     except KeyboardInterrupt:
