@@ -18,7 +18,8 @@ class Hein(RuleAgent):
 
     - Draw: the upcard iff it is in some meld of hand and upcard, as ``simple``.
     - Discard: the card with least ``alpha × ways + (1 − alpha) × deadwood left``, at random among
-      equals; ``ways`` counts the cards that would complete a meld with it (`ways_to_meld`).
+      equals; ``ways`` counts the cards that would complete a meld with it (`ways_to_meld`), a card
+      that is held already ``held`` times.
     - Knock: at the first chance with ``knock`` or less.
 
     Source: Hein et al., "Random Forests for Opponent Hand Estimation in Gin Rummy" (AAAI-21), and
@@ -31,6 +32,7 @@ class Hein(RuleAgent):
     knock: int = parameter(
         ANY_DEADWOOD, "most deadwood to knock with; 0: gin only", 0, ANY_DEADWOOD
     )
+    held: int = parameter(2, "what a third card counts that is held; one that may come: 1", 0, 9)
 
     def takes(self, view: View, rows: Rows) -> Flags:
         """Take what is in some meld."""
@@ -39,7 +41,7 @@ class Hein(RuleAgent):
     def discards(self, view: View, rows: Rows, uniforms: Uniforms) -> Cards:
         """Discard the card that costs least deadwood and ways."""
         hands = view.hand[rows]
-        ways = ways_to_meld(hands, view.discards[rows])
+        ways = ways_to_meld(hands, view.discards[rows], self.held)
         places, cards = cards_listed(hands & ~staying(view, rows))
         left = deadwood_after_discard(hands)[places, cards]
         values = self.alpha * ways[places, cards] + (1 - self.alpha) * left
@@ -50,25 +52,27 @@ class Hein(RuleAgent):
         return np.full(len(rows), self.knock, dtype=np.int16)
 
 
-def ways_to_meld(hands: Hands, dead: Hands) -> NDArray[np.int16]:
+def ways_to_meld(hands: Hands, dead: Hands, third: int = 2) -> NDArray[np.int16]:
     """Return in how many ways each card could be melded.
 
-    For each pair of own cards, a card that makes a meld of three with them counts 2 if it is held
-    and 1 if it is neither held nor dead; both cards of the pair get the sum.
+    For each pair of own cards, a card that makes a meld of three with them counts ``third`` if it
+    is held and 1 if it is neither held nor dead; both cards of the pair get the sum.
 
     Args:
         hands: [K] uint64.
         dead: [K] uint64, cards that cannot come.
+        third: what a card counts that is held.
 
     Returns:
         [K, 52] int16; of cards not held, what they would have.
     """
     held = card_planes(hands).reshape(-1, NUM_SUITS, NUM_RANKS).astype(np.int16)
-    weight = 1 + held - card_planes(dead).reshape(held.shape)  # 2 held, 1 may come, 0 dead
-    # A card with two others x and y: x may be its partner and y complete the meld, or the reverse.
-    # Of its rank, the sum over pairs of the three others is (sum held) x (sum weight) less x = y.
+    dead_planes = card_planes(dead).reshape(held.shape)
+    weight = 1 + (third - 1) * held - dead_planes  # 0 dead, 1 may come
+    # A card with two others x and y: x may be its partner and y complete the meld, or the reverse. Of
+    # its rank: the sum over pairs of the others, (sum held) × (sum weight), less x = y, both held.
     others = held.sum(axis=1, keepdims=True) - held
-    ways = others * (weight.sum(axis=1, keepdims=True) - weight) - 2 * others
+    ways = others * (weight.sum(axis=1, keepdims=True) - weight) - third * others
     pad = ((0, 0), (0, 0), (2, 2))
     held, weight = np.pad(held, pad), np.pad(weight, pad)  # beyond the suit: not held, dead
     for x, y in ((-2, -1), (-1, 1), (1, 2)):

@@ -102,18 +102,19 @@ def test_least_after_each_draw():
         assert (found[comes, card] == expected).all()
 
 
-def test_ways_to_meld():
+@pytest.mark.parametrize("held_counts", [2, 3])
+def test_ways_to_meld(held_counts):
     """Pair by pair, as the recipe says it."""
     hands = rich_hands(rng(6), 100, 11)
     dead = random_hands(rng(7), len(hands), 15) & ~hands
-    for hand, gone, found in zip(hands, dead, ways_to_meld(hands, dead), strict=True):
+    for hand, gone, found in zip(hands, dead, ways_to_meld(hands, dead, held_counts), strict=True):
         held, lost = set(cards_of(hand)), set(cards_of(gone))
         ways = dict.fromkeys(held, 0)
         for pair in combinations(held, 2):
             for three in THREES:
                 if three > set(pair):
                     (third,) = three - set(pair)
-                    worth = 2 if third in held else 0 if third in lost else 1
+                    worth = held_counts if third in held else 0 if third in lost else 1
                     for card in pair:
                         ways[card] += worth
         assert {card: int(found[card]) for card in held} == ways
