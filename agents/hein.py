@@ -69,8 +69,8 @@ def ways_to_meld(hands: Hands, dead: Hands, third: int = 2) -> NDArray[np.int16]
     held = card_planes(hands).reshape(-1, NUM_SUITS, NUM_RANKS).astype(np.int16)
     dead_planes = card_planes(dead).reshape(held.shape)
     weight = 1 + (third - 1) * held - dead_planes  # 0 dead, 1 may come
-    # A card with two others x and y: x may be its partner and y complete the meld, or the reverse. Of
-    # its rank: the sum over pairs of the others, (sum held) × (sum weight), less x = y, both held.
+    # A card with two others x and y: x may be its partner and y complete the meld, or the reverse.
+    # Of its rank: the sum over pairs of the others, (sum held) × (sum weight), less x = y.
     others = held.sum(axis=1, keepdims=True) - held
     ways = others * (weight.sum(axis=1, keepdims=True) - weight) - third * others
     pad = ((0, 0), (0, 0), (2, 2))
