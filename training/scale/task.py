@@ -28,7 +28,7 @@ def build() -> dict[str, str]:
     files = [file for folder in folders for file in sorted(folder.rglob("*"))]
     files += [Path(module.__file__ or "") for module in (lockstep, table)]
     for file in files:
-        if file.suffix in (".py", ".npz"):
+        if file.suffix in (".py", ".npz", ".json"):
             digest.update(file.name.encode() + file.read_bytes())
     made = versions()
     return {
