@@ -1,5 +1,6 @@
 """Settings of a run on RLlib, and RLlib's configuration made of them."""
 
+from argparse import ArgumentTypeError
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -7,6 +8,8 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 
+from ginrummy_env.core.rules import Rules
+from training.cli import parse_rules
 from training.rllib.env import NAME, BatchedEnvRunner, register
 from training.rllib.module import SHAPE, SuitModule
 from training.win_chance import WinChance
@@ -63,6 +66,18 @@ class RLlibSettings:
             raise ValueError(f"env_runners={self.env_runners}: at least 0 is needed")
         if self.minibatch > self.batch:
             raise ValueError(f"minibatch={self.minibatch}: at most the batch, {self.batch}")
+        self.parsed_rules()
+
+    def parsed_rules(self) -> Rules:
+        """Return the rules.
+
+        Raises:
+            ValueError: neither a preset nor settings.
+        """
+        try:
+            return parse_rules(self.rules)
+        except ArgumentTypeError as error:
+            raise ValueError(str(error)) from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON can hold them."""
@@ -84,13 +99,14 @@ def ppo_config(settings: RLlibSettings, chance: WinChance | None) -> PPOConfig:
     register()
     env = {
         name: getattr(settings, name)
-        for name in ("rules", "episode", "reward", "max_deals", "derived", "ahead")
+        for name in ("episode", "reward", "max_deals", "derived", "ahead")
     }
+    env |= {"rules": settings.parsed_rules().to_dict(), "chance": chance}
     spec = RLModuleSpec(module_class=SuitModule, model_config=settings.shape())
     return (
         PPOConfig()
         # RLlib's check of environments takes actions without a look at the mask.
-        .environment(NAME, env_config={**env, "chance": chance}, disable_env_checking=True)
+        .environment(NAME, env_config=env, disable_env_checking=True)
         .env_runners(
             env_runner_cls=BatchedEnvRunner,
             num_env_runners=settings.env_runners,

@@ -28,7 +28,7 @@ from ray.rllib.algorithms.ppo import PPO
 from agents.ppo import Network, NetworkPolicy, Ppo, load_network, shipped
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.policy import make_policy
-from training.cli import Parser, parse_rules, whole
+from training.cli import Parser, whole
 from training.files import ResultError, read_json, write_json, write_whole
 from training.match import play_match, typed_command
 from training.rllib.config import MODULE, RLlibSettings, ppo_config
@@ -87,7 +87,7 @@ class RLlibRun:
     @property
     def rules(self) -> Rules:
         """The rules of its games."""
-        return parse_rules(self.settings.rules)
+        return self.settings.parsed_rules()
 
     @property
     def module(self) -> SuitModule:
@@ -386,7 +386,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("\ninterrupted; --resume goes on from the last checkpoint", file=sys.stderr)
         return 130
-    except (ValueError, OSError, argparse.ArgumentTypeError) as error:
+    except (ValueError, OSError) as error:
         print(f"{options.folder}: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     print(f"written: {options.folder}; play it: ginrummy play ppo:{options.folder / POLICY}")

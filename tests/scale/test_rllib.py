@@ -1,0 +1,379 @@
+"""RLlib: the environment, the masked module, and a run that trains, is resumed and is exported."""
+
+import json
+
+import numpy as np
+import pytest
+import ray
+import torch
+from gymnasium import spaces
+from ray.rllib.core.columns import Columns
+from ray.rllib.utils.torch_utils import FLOAT_MIN
+from ray.tune.registry import ENV_CREATOR, _global_registry
+
+from agents.features import features
+from agents.ppo import Network, load_network, shipped
+from ginrummy_env.core.actions import IllegalActionError
+from ginrummy_env.core.game import new_games
+from ginrummy_env.core.rules import EAAI
+from ginrummy_env.core.step import step
+from ginrummy_env.core.view import make_view
+from ginrummy_env.policy import make_policy
+from training.cli import main as ginrummy
+from training.files import ResultError
+from training.match import play_match
+from training.rllib.config import MODULE, RLlibSettings, ppo_config
+from training.rllib.env import (
+    MASK,
+    NAME,
+    OBSERVATIONS,
+    GinRummyMultiAgentEnv,
+    GinRummyVectorMultiAgentEnv,
+    observation_space,
+    register,
+)
+from training.rllib.module import SuitModule, shape_of
+from training.rllib.train import RLlibRun, main, policy_network, start, train
+from training.win_chance import WinChance, deal_points
+
+TINY = RLlibSettings(
+    rules="eaai,target=40", width=8, layers=1, envs=8, batch=128, minibatch=64, epochs=2,
+    max_deals=4, seed=3,
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module", autouse=True)
+def connected(cluster):
+    ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
+    yield
+    ray.shutdown()
+
+
+def positions(count=40, steps=25):
+    """Views of games that `simple` plays."""
+    state = new_games(7, np.arange(count, dtype=np.uint64), EAAI)
+    rng, views = np.random.default_rng(0), []
+    for _ in range(steps):
+        view = make_view(state, EAAI)
+        views.append(view.select(view.to_move))
+        step(state, make_policy("simple").act(view, rng), EAAI)
+    return views
+
+
+def batch_of(view):
+    seen = torch.from_numpy(features(view))
+    masks = torch.from_numpy(view.action_masks().astype(np.float32))
+    return {Columns.OBS: {OBSERVATIONS: seen, MASK: masks}}
+
+
+class TestEnvironment:
+    def played(self, env, episodes, seed=5):
+        """Play at random; yield (agent, observation, what the step brought)."""
+        rng = np.random.default_rng(1)
+        seen, _ = env.reset(seed=seed)
+        for _ in range(episodes):
+            while True:
+                ((agent, observation),) = seen.items()
+                action = int(rng.choice(np.flatnonzero(observation[MASK])))
+                stepped = env.step({agent: action})
+                yield agent, observation, stepped
+                seen = stepped[0]
+                if stepped[2]["__all__"] or stepped[3]["__all__"]:
+                    break
+            seen, _ = env.reset()
+
+    def test_it_is_registered_and_its_spaces_hold_what_it_shows(self):
+        register()
+        env = _global_registry.get(ENV_CREATOR, NAME)({"rules": "eaai"})
+        assert isinstance(env, GinRummyMultiAgentEnv)
+        assert env.possible_agents == ["player_0", "player_1"]
+        for agent, observation, stepped in self.played(env, 3):
+            assert env.observation_spaces[agent].contains(observation)
+            for name, last in stepped[0].items():
+                assert env.observation_spaces[name].contains(last)
+            assert observation[MASK].any()
+
+    def test_both_are_shown_the_end_and_paid_against_each_other(self):
+        ends = 0
+        for _, _, (seen, rewards, terminated, truncated, infos) in self.played(
+            GinRummyMultiAgentEnv({"rules": "eaai"}), 4
+        ):
+            assert sum(rewards.values()) == 0
+            assert not truncated["__all__"]
+            if terminated["__all__"]:
+                assert set(seen) == {"player_0", "player_1"}
+                assert not any(each[MASK].any() for each in seen.values())
+                deal = infos["player_0"]["deal"]
+                paid = 0 if deal["winner"] is None else deal["points"] / 100
+                assert max(rewards.values()) == pytest.approx(paid)
+                ends += 1
+            else:
+                assert len(seen) == 1
+                assert set(rewards.values()) == {0.0}
+        assert ends == 4
+
+    def test_the_next_deal_is_of_the_same_game_and_chances_add_up_to_it(self):
+        rules = EAAI.to_dict() | {"target": 60}
+        chance = WinChance(deal_points(make_policy("simple"), EAAI, 500, 1), 60)
+        env = GinRummyMultiAgentEnv({"rules": rules, "reward": "chance", "chance": chance})
+        policy, rng = make_policy("simple"), np.random.default_rng(1)
+        total, games, deals = np.zeros(2), 0, 0
+        env.reset(seed=2)
+        while games < 3:
+            mover = f"player_{env.games.movers[0]}"
+            view = make_view(env.games.games.state, env.games.games.options.rules)
+            stepped = env.step({mover: int(policy.act(view, rng)[0])})
+            total += list(stepped[1].values())
+            if stepped[2]["__all__"]:
+                deals += 1
+                final = stepped[4]["player_0"]["deal"]["final_scores"]
+                if final is not None:
+                    np.testing.assert_allclose(np.abs(total), 1)
+                    games, total = games + 1, np.zeros(2)
+                env.reset()
+        assert deals > games
+
+    def test_games_are_cut_off(self):
+        env = GinRummyMultiAgentEnv(
+            {"rules": "classic", "episode": "game", "reward": "win", "max_deals": 1}
+        )
+        *_, last = self.played(env, 1)
+        assert last[2][3] == {"player_0": True, "player_1": True, "__all__": True}
+        assert not last[2][2]["__all__"]
+
+    def test_one_seed_gives_the_same_games(self):
+        def actions(seed):
+            env = GinRummyMultiAgentEnv({"rules": "eaai"})
+            return [
+                (agent, observation[OBSERVATIONS].tobytes())
+                for agent, observation, _ in self.played(env, 1, seed)
+            ]
+
+        assert actions(5) == actions(5)
+        assert actions(5)[0] != actions(6)[0]
+
+    def test_together_they_play_what_they_play_alone(self):
+        config = {"rules": EAAI.to_dict() | {"target": 30}}
+        rng = np.random.default_rng(0)
+        many = GinRummyVectorMultiAgentEnv(6, config)
+        alone = [GinRummyMultiAgentEnv(config) for _ in range(6)]
+        seen, _ = many.reset(seed=9)
+        for row, env in enumerate(alone):  # the same streams: a seed of them all, a slot each
+            env.games.seed(np.zeros(1, dtype=np.intp), 9, row)
+            env._seeded = True
+            np.testing.assert_equal(env.reset()[0], seen[row])
+        over, resets = np.zeros(6, dtype=bool), 0
+        for _ in range(400):
+            actions = []
+            for row in range(6):
+                if over[row]:
+                    actions.append({})  # it is reset in this step
+                    continue
+                ((agent, observation),) = seen[row].items()
+                actions.append({agent: int(rng.choice(np.flatnonzero(observation[MASK])))})
+            seen, rewards, terminated, _, _ = many.step(actions)
+            for row, env in enumerate(alone):
+                if over[row]:
+                    resets += 1
+                    np.testing.assert_equal(seen[row], env.reset()[0])
+                    assert not terminated[row]["__all__"]
+                else:
+                    expected = env.step(actions[row])
+                    np.testing.assert_equal(seen[row], expected[0])
+                    assert rewards[row] == expected[1]
+                    assert terminated[row] == expected[2]
+            over = np.array([each["__all__"] for each in terminated])
+        assert resets > 6
+
+    def test_what_is_not_allowed(self):
+        env = GinRummyMultiAgentEnv({"rules": "eaai"})
+        seen, _ = env.reset(seed=1)
+        (agent,) = seen
+        with pytest.raises(IllegalActionError):
+            env.step({agent: 0})
+        other = "player_1" if agent == "player_0" else "player_0"
+        with pytest.raises(ValueError, match=f"where {agent} is to move"):
+            env.step({other: 106})
+        for config, says in (
+            ({"rewards": "win"}, "unknown env_config"),
+            ({"episode": "match"}, "'deals', 'deal' or 'game'"),
+            ({"reward": "chance"}, "goes with the reward"),
+            ({"reward": "win"}, "needs episode='game'"),
+        ):
+            with pytest.raises(ValueError, match=says):
+                GinRummyMultiAgentEnv(config)
+
+
+class TestModule:
+    def module(self, **shape):
+        return SuitModule(
+            observation_space=observation_space(),
+            action_space=spaces.Discrete(108),
+            model_config=shape,
+        )
+
+    @pytest.mark.parametrize("shape", [{"width": 8}, {"convolutions": 1, "filters": 4}])
+    def test_what_is_exported_has_its_logits(self, shape):
+        module = self.module(layers=2, **{"width": 16, **shape})
+        network = module.network()
+        for view in positions():
+            with torch.no_grad():
+                logits = module.forward_inference(batch_of(view))[Columns.ACTION_DIST_INPUTS]
+            masks = view.action_masks()
+            expected = network.logits(features(view))
+            np.testing.assert_allclose(logits.numpy()[masks], expected[masks], atol=1e-5)
+            assert (logits.numpy()[~masks] == FLOAT_MIN).all()
+
+    def test_it_takes_a_policys_weights(self):
+        network = load_network(shipped(EAAI))
+        module = self.module(**shape_of(network))
+        module.take(network)
+        back = module.network()
+        assert set(back.arrays) == set(network.arrays)
+        for name, array in network.arrays.items():
+            np.testing.assert_array_equal(back.arrays[name], array)
+        with pytest.raises(ValueError, match="a policy of shape"):
+            self.module(width=8).take(network)
+
+    def test_actions_that_are_not_legal_are_never_drawn(self):
+        module = self.module(width=8)
+        view = positions(steps=6)[-1]
+        outs = module.forward_exploration(batch_of(view))
+        dist = module.get_exploration_action_dist_cls().from_logits(
+            outs[Columns.ACTION_DIST_INPUTS]
+        )
+        masks = view.action_masks()
+        for _ in range(50):
+            assert masks[np.arange(len(view)), dist.sample().numpy()].all()
+        assert torch.isfinite(dist.entropy()).all()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Two iterations, a checkpoint, and one more after it was taken up."""
+    folder = tmp_path_factory.mktemp("rllib") / "run"
+    given = {"eval_games": 4, "checkpoint_every": 1, "eval_every": 2}
+    said = []
+    first = train(folder, TINY, 2, say=said.append, **given)
+    before = {name: (folder / name).read_bytes() for name in ("policy.npz", "log.csv")}
+    second = train(folder, None, 3, say=said.append, **given)
+    return folder, first, before, second, said
+
+
+class TestRun:
+    def test_it_trains_and_checkpoints(self, run):
+        folder, first, before, _, _ = run
+        assert first["iterations"] == 2
+        assert first["decisions"] >= 256
+        assert (folder / "checkpoint" / "rllib_checkpoint.json").exists()
+        assert set(first["won"]) == {"simple"}
+        rows = before["log.csv"].decode().splitlines()
+        assert len(rows) == 3
+
+    def test_it_goes_on_where_it_was(self, run):
+        folder, first, before, second, said = run
+        assert "going on after 2 iterations" in said
+        assert second["iterations"] == 3
+        assert second["decisions"] > first["decisions"]
+        log = (folder / "log.csv").read_text()
+        assert (
+            log.splitlines()[1].split(",")[:3]
+            == before["log.csv"].decode().splitlines()[1].split(",")[:3]
+        )
+        assert (folder / "policy.npz").read_bytes() != before["policy.npz"]
+
+    def test_a_checkpoint_brings_back_the_weights_to_the_bit(self, run):
+        folder = run[0]
+        taken = RLlibRun(folder, None)
+        try:
+            kept = Network.load(folder / "policy.npz")
+            for name, array in taken.network().arrays.items():
+                np.testing.assert_array_equal(array, kept.arrays[name])
+            learner = taken.algorithm.learner_group._learner.module[MODULE].unwrapped()
+            for name, array in learner.network().arrays.items():
+                np.testing.assert_array_equal(array, kept.arrays[name])
+        finally:
+            taken.close()
+
+    def test_a_match_with_the_exported_policy(self, run, capsys):
+        path = run[0] / "policy.npz"
+        result = play_match(
+            f"ppo:{path}", "simple", games=4, rules={**EAAI.to_dict(), "target": 40}, max_deals=4
+        )
+        assert result.complete
+        about = Network.load(path).about
+        assert about["trained"] == "PPO by self-play on RLlib"
+        command = ["match", f"ppo:{path}", "gold", "--games", "2", "--rules", TINY.rules]
+        assert ginrummy([*command, "--max-deals", "4"]) == 0
+        assert "games" in capsys.readouterr().out
+
+    def test_settings_and_versions_are_kept(self, run):
+        about = json.loads((run[0] / "settings.json").read_text())
+        assert RLlibSettings(**about["settings"]) == TINY
+        assert any(line.startswith("ray==2.") for line in about["installed"])
+
+    def test_what_can_not_be(self, run, tmp_path, capsys):
+        with pytest.raises(ValueError, match="holds a run"):
+            train(run[0], TINY, 1)
+        with pytest.raises(ResultError, match="no run to resume"):
+            train(tmp_path, None, 1)
+        (tmp_path / "settings.json").write_bytes((run[0] / "settings.json").read_bytes())
+        (tmp_path / "checkpoint").mkdir()
+        with pytest.raises(ResultError, match="checkpoint: damaged"):
+            train(tmp_path, None, 1)
+        assert main([str(run[0]), "--resume", "--width", "4"]) == 2
+        assert "keeps its settings" in capsys.readouterr().err
+
+    def test_it_starts_from_a_policy(self):
+        network = load_network(shipped(EAAI))
+        settings = RLlibSettings(reward="points", envs=2, batch=8, minibatch=8)
+        algorithm = ppo_config(settings, None).build_algo()
+        try:
+            start(algorithm, policy_network("ppo", EAAI))
+            found = algorithm.get_module(MODULE).network()
+            for name, array in network.arrays.items():
+                np.testing.assert_array_equal(found.arrays[name], array)
+        finally:
+            algorithm.stop()
+        with pytest.raises(ValueError, match="'ppo' or 'ppo:FILE'"):
+            policy_network("simple", EAAI)
+
+
+def test_both_players_are_learned_from():
+    """What an episode paid the two is in the samples, each player's own and against the other's."""
+    settings = RLlibSettings(**{**TINY.to_dict(), "reward": "points"})
+    algorithm = ppo_config(settings, None).build_algo()
+    try:
+        episodes = algorithm.env_runner.sample(num_episodes=6)
+        for episode in episodes:
+            returns = [sum(episode.agent_episodes[name].get_rewards()) for name in
+                       ("player_0", "player_1")]  # fmt: skip
+            assert sum(returns) == pytest.approx(0)
+            lengths = [len(each) for each in episode.agent_episodes.values()]
+            assert sum(lengths) == episode.env_steps()
+            for each in episode.agent_episodes.values():
+                masks = each.get_observations()[MASK]
+                actions = each.get_actions()
+                assert (masks[np.arange(len(actions)), actions] == 1).all()
+        returns, decisions, played = {"player_0": 0.0, "player_1": 0.0}, 0, 0
+        for _ in range(30):  # episodes are cut where a sample ends, with a decision not yet paid
+            for chunk in algorithm.env_runner.sample(num_timesteps=64):
+                played += chunk.env_steps()
+                for name, each in chunk.agent_episodes.items():
+                    returns[name] += sum(each.get_rewards())
+                    decisions += len(each)
+        assert abs(returns["player_0"]) > 0
+        assert returns["player_0"] == pytest.approx(-returns["player_1"])
+        assert played - settings.envs <= decisions <= played
+    finally:
+        algorithm.stop()
+
+
+def test_a_process_of_its_own_plays():
+    settings = RLlibSettings(**{**TINY.to_dict(), "env_runners": 1, "reward": "points"})
+    algorithm = ppo_config(settings, None).build_algo()
+    try:
+        result = algorithm.train()
+        assert result["env_runners"]["num_env_steps_sampled"] >= settings.batch
+    finally:
+        algorithm.stop()
