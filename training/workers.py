@@ -158,7 +158,7 @@ def run_apart(work: Work, shares: Sequence[Any], receive: Callable[[Any], None])
     processes: list[SpawnProcess] = []
     open_ends: dict[Connection, SpawnProcess] = {}
     try:
-        with _quiet_start():
+        with quiet_start():
             for share in shares:
                 mine, theirs = context.Pipe(duplex=False)
                 process = context.Process(target=_work, args=(theirs, work, share), daemon=True)
@@ -203,7 +203,7 @@ def _receive(
 
 
 @contextmanager
-def _quiet_start() -> Iterator[None]:
+def quiet_start() -> Iterator[None]:
     """Start processes that use one core each and leave Ctrl-C to this one."""
     threads = {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     os.environ.update(dict.fromkeys(threads, "1"))

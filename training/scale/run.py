@@ -13,7 +13,7 @@ from typing import Any
 
 from training.scale.ranges import Range, Ranges
 from training.scale.task import build, play_range
-from training.workers import Failure, Job, Report, WorkerError
+from training.workers import Failure, Job, Report, WorkerError, quiet_start
 
 log = logging.getLogger(__name__)
 
@@ -28,9 +28,6 @@ LOSSES = 5
 
 OBJECT_STORE = 200 << 20
 """Bytes of a local cluster's object store. A range's games are half a megabyte at most."""
-
-ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-"""A task has one CPU."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,8 @@ class RayRunner:
 def _play(ray: Any, ranges: Ranges, report: Report, room: Any) -> None:
     """Hand out ranges as long as there are any, and report what comes back."""
     lost = _lost(ray)
-    task = ray.remote(num_cpus=1, max_retries=0, runtime_env={"env_vars": ONE_THREAD})(play_range)
+    # Ray gives BLAS and torch as many threads as a task has CPUs, unless the node says otherwise.
+    task = ray.remote(num_cpus=1, max_retries=0)(play_range)
     out: dict[Any, Range] = {}
     try:
         while True:
@@ -166,7 +164,8 @@ def _connected(address: str, workers: int | None) -> Iterator[Any]:
     else:
         _require_cluster(ray, address)
     try:
-        ray.init(address=address, **settings)
+        with quiet_start():
+            ray.init(address=address, **settings)
     except (OSError, ValueError, RuntimeError) as error:
         raise ValueError(f"Ray at {address!r}: {_line(error)}") from error
     try:
