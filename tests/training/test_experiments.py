@@ -106,11 +106,11 @@ def test_experiments_are_played_on_decks_of_their_own():
 
 def test_a_row_is_the_match_that_it_says(rows):
     first = next(row for row in rows if row.experiment == "E1")
-    result = play_match("heuristic", "simple", games=40, seed=first.seed, rules="eaai")
-    assert first.ours == pytest.approx(100 * result.games_won("a") / 40)
+    result = play_match("heuristic", "simple", games=20, seed=first.seed, rules="eaai")
+    assert first.ours == pytest.approx(100 * result.games_won("a") / 20)
     points = next(row for row in rows if row.what == "heuristic – simple, points a game of simple")
     assert points.ours == pytest.approx(result.table["points_b"].mean())
-    assert first.games == 40
+    assert first.games == 20
     assert first.low < first.ours < first.high
 
 
@@ -135,7 +135,13 @@ def test_files_say_what_made_them(rows, folder):
     assert found["settings"]["code"] == code.fingerprint(["hein", "simple"])
     assert found["command"] == "python -m training.experiments --only E4 --seed 400 --fast"
     assert set(found["versions"]) == {"ginrummy_env", "numpy", "python"}
-    assert found["seconds"] > 0
+    took = Lab(folder).took("E4")
+    assert took["workers"] == 1
+    assert took["seconds"] > 0
+    assert took["processor_seconds"] > 0
+    assert report.times(Lab(folder), ["E1", "E4"])["experiment"].tolist() == ["E1", "E4"]
+    with pytest.raises(ResultError, match="E9: nothing of it is kept"):
+        Lab(folder).took("E9")
 
 
 def lab_with(tmp_path, said, value=1.0):

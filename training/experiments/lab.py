@@ -1,6 +1,7 @@
 """Where experiments are done: what is kept between runs, and what every experiment needs."""
 
 import json
+import os
 import shutil
 import zlib
 from collections.abc import Callable, Sequence
@@ -60,7 +61,7 @@ class Lab:
                 return read_measured(path, full)
             except ResultError as error:
                 self.say(f"{error}; {name} is measured anew")
-        start = perf_counter()
+        start, busy = perf_counter(), _processor_seconds()
         sign = zlib.crc32(json.dumps(full, sort_keys=True).encode())
         self._folder = None if self.out is None else self.out / "games" / f"{name}-{sign:08x}"
         try:
@@ -69,6 +70,7 @@ class Lab:
                 about = {
                     "settings": full,
                     "seconds": round(perf_counter() - start, 1),
+                    "processor_seconds": round(_processor_seconds() - busy, 1),
                     "workers": self.workers,
                     "command": self.command(name),
                     "versions": versions(),
@@ -81,16 +83,20 @@ class Lab:
             self._folder = None
         return measured
 
-    def took(self, name: str) -> dict[str, Any]:
-        """Return how long an experiment took when it was measured: seconds, and processes.
+    def took(self, experiment: str) -> dict[str, Any]:
+        """Return how long an experiment took when it was measured.
+
+        Returns:
+            seconds; processor_seconds, of all processes together, which say what it costs on a
+            machine that has nothing else to do; workers. Of the run that finished it.
 
         Raises:
             ResultError: nothing of it is kept, or it is damaged.
         """
-        if self.out is None or not (self.out / f"{name}.json").exists():
-            raise ResultError(f"{name}: nothing of it is kept")
-        found = read_json(self.out / f"{name}.json")
-        return {"seconds": found["seconds"], "workers": found["workers"]}
+        if self.out is None or not (self.out / f"{experiment}.json").exists():
+            raise ResultError(f"{experiment}: nothing of it is kept")
+        found = read_json(self.out / f"{experiment}.json")
+        return {name: found.get(name) for name in ("seconds", "processor_seconds", "workers")}
 
     def command(self, name: str) -> str:
         """Return the command that gives an experiment's numbers again."""
@@ -128,6 +134,11 @@ class Lab:
             results.update(zip(places, played, strict=True))
             before += count * len(places)
         return [results[place] for place in range(len(matches))]
+
+
+def _processor_seconds() -> float:
+    """Return the time that processors have worked for this process and those it has waited for."""
+    return sum(os.times()[:4])
 
 
 def _file_name(match: Match, games: int) -> str:

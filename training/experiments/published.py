@@ -83,10 +83,7 @@ E2 = [
             from_games(15.43, J_GAMES), assumed(15.2, 0.5)),
 ]  # fmt: skip
 
-_E3 = (
-    "our lookahead is a little stronger than [J]'s, or its heuristic: a second program also has "
-    "less than print"
-)
+_E3 = "not explained: [J] played its own port of lookahead; the check has less than print too"
 E3 = [
     Printed("heuristic – lookahead, games won %", None,
             within(28.4, 30.0, 29.2), Reference(28.2, 1.4), why=_E3),
@@ -122,7 +119,7 @@ E5 = [
 
 E6 = [
     Printed("simple, gin only", None, within(70.5, 72.9), Reference(67.6, 0.3),
-            why="of the agents that fit [T]'s words this is the weaker; the check has it too"),
+            why="[T] does not say how it breaks ties; at random, as here, the check has as little"),
     Printed("hein's discard, gin only", None, within(70.5, 72.9), Reference(71.5, 0.5)),
 ]  # fmt: skip
 
