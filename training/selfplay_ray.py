@@ -7,9 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from training.scale.run import AHEAD, LOCAL, LOSSES
-from training.scale.run import _connected as connected
-from training.scale.run import _line as line
+from training.scale.run import AHEAD, LOCAL, LOSSES, connected, line
 from training.scale.task import build
 from training.selfplay import Plan, Say, make_shard
 from training.shards import Shard, arrow

@@ -18,7 +18,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -35,8 +35,7 @@ from training.rllib.config import MODULE, RLlibSettings, ppo_config
 from training.rllib.env import register
 from training.rllib.module import SuitModule
 from training.run import versions
-from training.scale.run import LOCAL
-from training.scale.run import _connected as connected
+from training.scale.run import LOCAL, connected
 from training.summary import games_won
 from training.win_chance import WinChance, deal_points
 
@@ -128,13 +127,14 @@ class RLlibRun:
 
     def step(self) -> dict[str, Any]:
         """Play and learn one iteration; return its row of the log."""
-        begun = perf_counter()
+        begun, worked = perf_counter(), process_time()
         result = self.algorithm.train()
         learned = result["learners"][MODULE]
         row = {
             "iteration": self.iteration,
             "decisions": int(result["num_env_steps_sampled_lifetime"]),
             "seconds": round(perf_counter() - begun, 2),
+            "processor": round(process_time() - worked, 2),  # seconds, of this process alone
             "policy_loss": round(float(learned["policy_loss"]), 6),
             "value_loss": round(float(learned["vf_loss"]), 6),
             "value_explains": round(float(learned["vf_explained_var"]), 4),

@@ -64,7 +64,7 @@ class RayRunner:
         ranges = Ranges.of(jobs, self.games)
         if not ranges.waiting:
             return
-        with _connected(self.address, self.workers) as ray:
+        with connected(self.address, self.workers) as ray:
             _play(ray, ranges, report, self._room)
 
     def _room(self, ray: Any) -> tuple[int, int]:
@@ -98,7 +98,7 @@ def _play(ray: Any, ranges: Ranges, report: Report, room: Any) -> None:
                 _again(ranges, part, error)
                 continue
             except ray.exceptions.RayError as error:
-                raise WorkerError(f"{part}: {_line(error)}") from error
+                raise WorkerError(f"{part}: {line(error)}") from error
             if isinstance(result, Failure):
                 result.reraise()
             seconds, played = result
@@ -113,14 +113,14 @@ def _send(task: Any, part: Range) -> Any:
     try:
         return task.remote(part.job, build())
     except TypeError as error:  # Ray's word for what cloudpickle refuses
-        raise ValueError(f"an agent can't be sent to another machine: {_line(error)}") from error
+        raise ValueError(f"an agent can't be sent to another machine: {line(error)}") from error
 
 
 def _again(ranges: Ranges, part: Range, error: Exception) -> None:
     """Put a range back that was lost with its worker."""
     part.lost += 1
     if part.lost >= LOSSES:
-        raise WorkerError(f"{part} were lost {part.lost} times with the worker: {_line(error)}")
+        raise WorkerError(f"{part} were lost {part.lost} times with the worker: {line(error)}")
     log.warning("%s are played again: %s", part, type(error).__name__)
     ranges.lost.append(part)
 
@@ -136,13 +136,13 @@ def _lost(ray: Any) -> tuple[type[Exception], ...]:
     )
 
 
-def _line(error: Exception) -> str:
+def line(error: Exception) -> str:
     """Return the first lines of an error as one."""
     return " ".join(str(error).split())[:300]
 
 
 @contextmanager
-def _connected(address: str, workers: int | None) -> Iterator[Any]:
+def connected(address: str, workers: int | None) -> Iterator[Any]:
     """Connect to a cluster, and leave it; one that was started here is shut down."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     # Ray reads this once. Its 30 seconds would be 40 before an address turns out to be wrong.
@@ -167,7 +167,7 @@ def _connected(address: str, workers: int | None) -> Iterator[Any]:
         with quiet_start():
             ray.init(address=address, **settings)
     except (OSError, ValueError, RuntimeError) as error:
-        raise ValueError(f"Ray at {address!r}: {_line(error)}") from error
+        raise ValueError(f"Ray at {address!r}: {line(error)}") from error
     try:
         yield ray
     finally:
@@ -181,4 +181,4 @@ def _require_cluster(ray: Any, address: str) -> None:
     try:
         ray._raylet.GcsClient(address=canonicalize_bootstrap_address(address))
     except (OSError, ValueError, ray.exceptions.RayError) as error:
-        raise ValueError(f"no Ray cluster at {address!r}: {_line(error)}") from error
+        raise ValueError(f"no Ray cluster at {address!r}: {line(error)}") from error
