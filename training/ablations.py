@@ -42,6 +42,7 @@ OF_RULES: dict[str, dict[str, Any]] = {
 VARIANTS: dict[str, dict[str, Any]] = {
     "base": {},
     "no imitation": {"teacher": ""},
+    "champion teaches": {"teacher": "champion"},
     "no derived planes": {"derived": False},
     "no planes ahead": {"ahead": False},
     "points": {"reward": "points"},
