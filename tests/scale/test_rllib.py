@@ -1,6 +1,7 @@
 """RLlib: the environment, the masked module, and a run that trains, is resumed and is exported."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -375,5 +376,19 @@ def test_a_process_of_its_own_plays():
     try:
         result = algorithm.train()
         assert result["env_runners"]["num_env_steps_sampled"] >= settings.batch
+    finally:
+        algorithm.stop()
+
+
+def test_the_configuration_of_the_page():
+    page = (Path(__file__).parents[2] / "docs" / "RLLIB.md").read_text(encoding="utf-8")
+    code = page.partition("```python\n")[2].partition("```")[0]
+    names = {}
+    exec(code, names)
+    config = names["config"].env_runners(num_env_runners=0, num_envs_per_env_runner=2)
+    algorithm = config.build_algo()
+    try:
+        episodes = algorithm.env_runner.sample(num_timesteps=8)
+        assert sum(episode.env_steps() for episode in episodes) >= 8
     finally:
         algorithm.stop()
