@@ -260,6 +260,18 @@ def test_the_score_of_a_deal_by_the_hand_is_seen_from_both_seats():
     assert ("melds", 1) not in found
 
 
+def test_a_run_of_six_is_two_melds_or_one():
+    """E5: print counts it as two, the independent check as one."""
+    hands = np.array([parse_hand(text) for text in (
+        "As 2s 3s 4s 5s 6s 9c 9d 9s Kh",  # a run of six and a set
+        "As 2s 3s 4s 5s 7s 8s 9s Kh Kd",  # two runs of one suit
+        "Ts Js Qs Ah 2h 3h Kd Kc 5d 7c",  # runs at the ends of neighbouring suits
+    )])  # fmt: skip
+    melds, _ = deals.knocker_arrangement(hands, np.zeros_like(hands))
+    assert (melds != deals.NO_MELD).sum(axis=1).tolist() == [3, 2, 2]
+    assert deals.whole_melds(melds).tolist() == [2, 2, 2]
+
+
 def test_the_pay_that_balances():
     """E11: gin is paid 1, a knock r, everyone else loses deadwood / 100."""
     ends = ends_of(

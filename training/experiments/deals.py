@@ -12,7 +12,7 @@ from ginrummy_env.core.cards import HAND_SIZE, Hands, Rows, hand_of
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.deal import decks
 from ginrummy_env.core.layoff import knocker_arrangement
-from ginrummy_env.core.melds import NO_MELD
+from ginrummy_env.core.melds import MELD_MASK, NO_MELD
 from ginrummy_env.core.rules import EAAI, RLCARD
 from ginrummy_env.core.state import NOBODY, BatchState
 from ginrummy_env.policy import make_policy
@@ -153,21 +153,42 @@ def by_hand(ends: Ends, pairs: int) -> list[Measured]:
     """Return the mean score of a seat by its own melds and by its own deadwood.
 
     Every deal is seen from both seats. A void deal scores 0. Melds are those of the arrangement of
-    least deadwood; a run of six is two.
+    least deadwood, counted in both ways that there are: a run of six or more as the two that it can
+    be, and as one.
     """
     hands = ends.hands.T.ravel()
     melds, left = knocker_arrangement(hands, np.zeros_like(hands))
-    count = (melds != NO_MELD).sum(axis=1)
     score = np.concatenate([_score(ends, 0), _score(ends, 1)])
     pair = np.tile(ends.pair, 2)
     found = []
-    for series, values, shown in (("melds", count, range(4)), ("deadwood", left, range(11))):
+    for series, values, shown in (
+        ("melds", (melds != NO_MELD).sum(axis=1), range(4)),
+        ("melds, long runs whole", whole_melds(melds), range(4)),
+        ("deadwood", left, range(11)),
+    ):
         for value in shown:
             here = values == value
             totals = np.bincount(pair, score * here, minlength=pairs)
             counts = np.bincount(pair, here, minlength=pairs)
             found.append(Measured.of(series, value, mean(totals, counts), int(here.sum())))
     return [each for each in found if each.games]
+
+
+def whole_melds(melds: NDArray[np.int16]) -> NDArray[np.int64]:
+    """Return how many melds there are if runs end to end are one.
+
+    Args:
+        melds: [N, 3] numbers of melds.
+
+    Returns:
+        [N] 0 to 3.
+    """
+    one = np.uint64(1)
+    masks = MELD_MASK[melds]
+    is_run = (masks & (masks << one)) != 0  # the cards of a set are in four lanes
+    runs = np.bitwise_or.reduce(np.where(is_run, masks, np.uint64(0)), axis=1)
+    sets = ((masks != 0) & ~is_run).sum(axis=1)
+    return sets + np.bitwise_count(runs & ~(runs << one))
 
 
 def _score(ends: Ends, agent: int) -> NDArray[np.int64]:

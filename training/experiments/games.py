@@ -143,7 +143,8 @@ def e6(lab: Lab, seed: int) -> list[Measured]:
         "gold, gin only": "gold:0",
         "hein's discard, gin only": "hein:knock=0",
     }
-    return play(lab, "E6", seed, [Pairing(series, agent) for series, agent in named.items()])
+    pairings = [Pairing(series, agent, games=20_000) for series, agent in named.items()]
+    return play(lab, "E6", seed, pairings)
 
 
 def e7(lab: Lab, seed: int) -> list[Measured]:

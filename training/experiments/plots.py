@@ -1,6 +1,7 @@
 """The experiments as pictures; print is hollow, ours is filled, so that grey is enough."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -122,21 +123,29 @@ def worlds(rows: Sequence[Row]) -> Picture:
 @styled
 def by_hand(rows: Sequence[Row]) -> Picture:
     """Return E5: the mean score of a deal by the own melds and by the own deadwood at its end."""
-    figure, both = new_figure(6.4, rows=2)
-    for axes, series, label in zip(
-        both, ("melds", "deadwood"), ("own melds", "own deadwood, points"), strict=True
+    figure, both = new_figure(7.0, rows=2)
+    for axes, names, label in zip(
+        both,
+        (("melds", "melds, long runs whole"), ("deadwood",)),
+        ("own melds", "own deadwood, points"),
+        strict=True,
     ):
-        mine = of(rows, "E5", series)
-        bars = [0 if row.x is None else row.x for row in mine]
-        axes.bar(bars, [row.ours for row in mine], label="ours", **FILLS[3])
-        _theirs(axes, mine)
+        width = 0.8 / len(names)
+        for place, series in enumerate(names):
+            mine = of(rows, "E5", series)
+            shift = (place - (len(names) - 1) / 2) * width
+            x = [shift + (row.x or 0) for row in mine]
+            words = {"melds": "ours", "deadwood": "ours"}.get(series, "ours, a run of six is one")
+            axes.bar(x, [row.ours for row in mine], width, label=words, **FILLS[(3, 1)[place]])
+            moved = [replace(row, x=at) for row, at in zip(mine, x, strict=True)]
+            _theirs(axes, moved, words=axes is both[1])
         axes.axhline(0, color="black", linewidth=0.8)
         axes.set_xlabel(f"{label} at the end of the deal")
         axes.set_ylabel("mean points of the deal")
-        axes.set_xticks(bars)
+        axes.set_xticks([row.x or 0 for row in of(rows, "E5", names[0])])
         axes.grid(axis="y")
+        axes.legend()
     both[0].set_title("E5: simple against simple, one seat")
-    both[0].legend()
     return figure
 
 
