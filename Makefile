@@ -44,9 +44,11 @@ test: lint  ## lint, then all tests
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
 	@$(MAKE) --no-print-directory test-scale
 
-# Ray starts processes of its own, so these tests run one after another.
+# Ray starts processes of its own, so these tests run one after another. RLlib pins an old Gymnasium: the environments'
+# tests run with it too, but for those that learn.
 test-scale: $(SCALE_STAMP)  ## the tests of what runs on Ray, part of `make test`
 	OMP_NUM_THREADS=1 $(SCALE_VENV)/bin/python -m pytest tests/scale
+	OMP_NUM_THREADS=1 $(SCALE_VENV)/bin/python -m pytest tests/envs tests/test_api.py -k 'not learns'
 
 # Resumable: what is done is kept in build/peers. Some 30 minutes on one core.
 test-peers: $(STAMP)  ## 100,000 deals each against RLCard and OpenSpiel, step by step

@@ -189,7 +189,8 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window, if there is one."""
-        self._screen.close()
+        if hasattr(self, "_screen"):  # Gymnasium closes what could not even be made
+            self._screen.close()
 
     def _rows_of(self, reset_mask: Any) -> Rows:
         if reset_mask is None:

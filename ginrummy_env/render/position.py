@@ -159,6 +159,8 @@ class Position:
 
     def result(self, card: CardName) -> str:
         """Return how the deal ended, in a sentence."""
+        if self.outcome == Outcome.NONE:
+            return "Nothing has been dealt yet."
         words = OUTCOME_WORDS[self.outcome]
         if self.outcome == Outcome.VOID:
             return f"Void, {self.void_reason}: nobody scores."

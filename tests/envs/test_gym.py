@@ -279,3 +279,9 @@ def test_gin_25_pays_35():
         each.reset()
         each.reset(seed=1)
         assert each.unwrapped.rules == Rules(gin_bonus=25)
+
+
+def test_before_the_first_reset_there_is_something_to_show():
+    """Checkers render what has just been made."""
+    env = GinRummyEnv(Quiet(), render_mode="ansi")
+    assert "Nothing has been dealt yet." in env.render()

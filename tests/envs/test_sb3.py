@@ -184,6 +184,7 @@ def test_attributes_and_methods_of_rows():
 
 
 def test_pictures():
+    pytest.importorskip("pygame")  # .venv-scale has none
     env = GinRummyVecEnv(2, Quiet(), render_mode="rgb_array")
     env.reset()
     assert env.render().dtype == np.uint8
