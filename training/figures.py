@@ -179,6 +179,8 @@ def series_picture(
                 linewidth=1,
                 label=f"{name}, published",
             )
+    if axes.get_xlim()[1] >= 10_000:
+        axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.set_xlabel(x_label)
     axes.set_title(title)
     axes.grid()
