@@ -1,6 +1,7 @@
 """RLlib: the environment, the masked module, and a run that trains, is resumed and is exported."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,9 @@ from training.rllib.env import (
 )
 from training.rllib.module import SuitModule, shape_of
 from training.rllib.train import RLlibRun, main, policy_network, start, train
+from training.run import Run
+from training.settings import SMOKE
+from training.train import train as train_by_sb3
 from training.win_chance import WinChance, deal_points
 
 TINY = RLlibSettings(
@@ -106,7 +110,8 @@ class TestEnvironment:
                 assert not any(each[MASK].any() for each in seen.values())
                 deal = infos["player_0"]["deal"]
                 paid = 0 if deal["winner"] is None else deal["points"] / 100
-                assert max(rewards.values()) == pytest.approx(paid)
+                winner = f"player_{deal['winner'] or 0}"
+                assert rewards[winner] == pytest.approx(paid)
                 ends += 1
             else:
                 assert len(seen) == 1
@@ -330,7 +335,7 @@ class TestRun:
         settings = RLlibSettings(reward="points", envs=2, batch=8, minibatch=8)
         algorithm = ppo_config(settings, None).build_algo()
         try:
-            start(algorithm, policy_network("ppo", EAAI))
+            start(algorithm, "ppo", EAAI)
             found = algorithm.get_module(MODULE).network()
             for name, array in network.arrays.items():
                 np.testing.assert_array_equal(found.arrays[name], array)
@@ -338,6 +343,25 @@ class TestRun:
             algorithm.stop()
         with pytest.raises(ValueError, match="'ppo' or 'ppo:FILE'"):
             policy_network("simple", EAAI)
+
+    def test_it_starts_from_a_run_with_its_value(self, tmp_path):
+        begun = replace(
+            SMOKE, width=8, layers=1, teacher="", steps=256, num_envs=8, num_steps=16, batch=64,
+            eval_games=2, retest_games=2, max_deals=2, reward="points", tensorboard=False,
+        )  # fmt: skip
+        train_by_sb3(tmp_path / "begun", begun, say=lambda text: None)
+        settings = RLlibSettings(width=8, layers=1, reward="points", envs=2, batch=8, minibatch=8)
+        algorithm = ppo_config(settings, None).build_algo()
+        try:
+            start(algorithm, str(tmp_path / "begun"), EAAI)
+            module = algorithm.get_module(MODULE)
+            _, saved = Run.resume(tmp_path / "begun")
+            for name, value in module.state_dict().items():
+                assert torch.equal(value, saved["policy"][name]), name
+            with pytest.raises(ValueError, match="a policy of shape"):
+                start(algorithm, "ppo", EAAI)
+        finally:
+            algorithm.stop()
 
 
 def test_both_players_are_learned_from():

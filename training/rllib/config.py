@@ -25,7 +25,8 @@ class RLlibSettings:
     rules: str = "eaai"
     seed: int = 0
     start: str = ""
-    """A policy to start from, such as ``"ppo"`` or ``"ppo:FILE"``; its value is learned anew."""
+    """What to start from: the folder of a run of `ginrummy train` or `imitate`, or a policy alone,
+    ``"ppo"`` or ``"ppo:FILE"``, whose value is then learned from nothing."""
     width: int = 64
     layers: int = 2
     convolutions: int = 0

@@ -34,7 +34,7 @@ from training.match import play_match, typed_command
 from training.rllib.config import MODULE, RLlibSettings, ppo_config
 from training.rllib.env import register
 from training.rllib.module import SuitModule
-from training.run import versions
+from training.run import Run, versions
 from training.scale.run import LOCAL, connected
 from training.summary import games_won
 from training.win_chance import WinChance, deal_points
@@ -106,7 +106,7 @@ class RLlibRun:
         torch.manual_seed(settings.seed)  # of the first weights
         algorithm = ppo_config(settings, chance).build_algo()
         if settings.start:
-            start(algorithm, policy_network(settings.start, self.rules))
+            start(algorithm, settings.start, self.rules)
         return algorithm
 
     def _resumed(self) -> Any:
@@ -236,17 +236,44 @@ def policy_network(spec: str, rules: Rules) -> Network:
     return load_network(Path(policy.path) if policy.path else shipped(rules))
 
 
-def start(algorithm: Any, network: Network) -> None:
-    """Give an algorithm the weights of a policy, the learner and all that play.
+def run_weights(folder: Path) -> dict[str, torch.Tensor]:
+    """Return what a run of `ginrummy train` or `imitate` has learned, its value too.
 
     Raises:
-        ValueError: a policy of another shape.
+        ResultError: no run, none with a checkpoint, or damaged.
     """
+    _, saved = Run.resume(folder)
+    if saved is None:
+        raise ResultError(f"{folder}: there is no checkpoint yet")
+    parts = ("features_extractor.", "action_net.", "value_net.")
+    return {name: value for name, value in saved["policy"].items() if name.startswith(parts)}
+
+
+def start(algorithm: Any, source: str, rules: Rules) -> None:
+    """Give an algorithm the weights of a run or of a policy, the learner and all that play.
+
+    Args:
+        algorithm: RLlib's.
+        source: see `RLlibSettings.start`.
+        rules: for the policy that ships with the package.
+
+    Raises:
+        ValueError: layers of another shape, or no such source.
+    """
+    weights = run_weights(Path(source)) if Path(source).is_dir() else None
+    network = policy_network(source, rules) if weights is None else None
 
     def take(learner: Any) -> None:
-        learner.module[MODULE].unwrapped().take(network)
+        module = learner.module[MODULE].unwrapped()
+        if network is not None:
+            module.take(network)
+        else:
+            module.load_state_dict(weights)
 
-    algorithm.learner_group.foreach_learner(take)
+    try:
+        algorithm.learner_group.foreach_learner(take)
+    except RuntimeError as error:  # torch's word for shapes that differ
+        raise ValueError(f"start={source!r}: {error}") from error
     algorithm.env_runner_group.sync_weights(from_worker_or_learner_group=algorithm.learner_group)
 
 
