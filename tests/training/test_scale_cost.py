@@ -1,0 +1,99 @@
+"""The cost of a run on a cluster: the closed form agrees with the simulated cluster."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from training.match import play_match
+from training.scale.cost import Plan, games_for, half_width
+from training.scale.simulate import simulate
+from training.summary import games_won, won_by_pair
+
+PLAIN = Plan(
+    seconds_a_game=0.01, workers=40, overhead=0, spread=0, hours_to_failure=1e9, merge=0, start=10
+)
+"""Equal workers that never fail."""
+
+PLANS = {
+    "plain": PLAIN,
+    "overhead": replace(PLAIN, overhead=5.0),
+    "stragglers": replace(PLAIN, spread=0.4, workers=200),
+    "failures": replace(PLAIN, hours_to_failure=0.2, repair=300.0),
+    "busy driver": replace(PLAIN, merge=0.8),
+    "all": Plan(seconds_a_game=0.02, workers=60, spread=0.3, hours_to_failure=1.0, repair=200.0),
+    "one worker": replace(PLAIN, workers=1, spread=0.0),
+}
+
+
+def runs(plan, games, times=6):
+    return [simulate(plan, games, np.random.default_rng(seed)) for seed in range(times)]
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_the_model_agrees_with_the_simulation(name):
+    """Within 3 %, with a hundred ranges a worker."""
+    plan = PLANS[name]
+    games = 100 * plan.workers * plan.games_a_range
+    mean = np.mean([run.seconds for run in runs(plan, games)])
+    assert plan.seconds_for(games) == pytest.approx(mean, rel=0.03)
+
+
+@pytest.mark.parametrize("name", ["plain", "stragglers", "all"])
+def test_short_runs_agree_less_well(name):
+    """Within 15 %, with three ranges a worker: the end is a third of the run."""
+    plan = PLANS[name]
+    games = 3 * plan.workers * plan.games_a_range
+    mean = np.mean([run.seconds for run in runs(plan, games, times=20)])
+    assert plan.seconds_for(games) == pytest.approx(mean, rel=0.15)
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_games_in_a_time_take_that_time(name):
+    plan = PLANS[name]
+    assert plan.seconds_for(plan.games_in(7200)) == pytest.approx(7200, rel=0.01)
+
+
+def test_equal_workers_without_failures_take_the_time_of_their_work():
+    assert PLAIN.games_a_range == 2000
+    (run,) = runs(PLAIN, 400 * 2000, times=1)  # ten ranges each
+    assert run.seconds == pytest.approx(10 + 10 * 20)
+    assert run.busy == pytest.approx(1)
+    assert (run.ranges, run.lost) == (400, 0)
+
+
+def test_what_is_lost_is_played_again():
+    plan = PLANS["failures"]
+    for run in runs(plan, 50 * plan.workers * plan.games_a_range, times=3):
+        assert run.ranges == 50 * plan.workers
+        assert run.lost > 10
+        assert run.busy < 0.8
+
+
+def test_failures_stragglers_and_short_ranges_cost_time():
+    games = 10**6
+    for worse in (
+        {"overhead": 3.0},
+        {"hours_to_failure": 0.5},
+        {"merge": 1.0},
+        {"start": 100.0},
+        {"workers": 20},
+    ):
+        assert replace(PLAIN, **worse).seconds_for(games) > 1.1 * PLAIN.seconds_for(games)
+    short = replace(PLAIN, overhead=1.5, range_seconds=3.0)
+    assert short.ranges_a_second * short.games_a_range == pytest.approx(4000 * 0.5)
+
+
+def test_a_driver_that_is_too_slow_sets_the_pace():
+    plan = replace(PLAIN, merge=1.0)  # 40 workers end two ranges a second
+    assert plan.ranges_a_second == 1.0
+
+
+def test_games_for_an_interval_are_those_that_have_it():
+    """The same numbers as `summary.games_won` of a match that has been played."""
+    result = play_match("simple", "gold", games=800, seed=3, rules="eaai")
+    deviation = (won_by_pair(result) / 2).std(ddof=1)
+    won = games_won(result)
+    half = (won.high - won.low) / 2
+    assert half_width(deviation, 800) == pytest.approx(half, rel=0.02)
+    assert games_for(deviation, half) == pytest.approx(800, rel=0.04)
