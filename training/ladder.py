@@ -198,14 +198,16 @@ def deals_and_games_picture(summaries: Mapping[str, Summary]) -> Picture:
     for axes, (rules, summary) in zip(panels.flat, summaries.items(), strict=True):
         axes.axhline(50, color="#888888", linewidth=0.8)
         axes.axvline(50, color="#888888", linewidth=0.8)
-        taken: list[tuple[float, float]] = []
-        for agent in sorted(summary["agents"], key=lambda agent: -agent["games_won"]["value"]):
-            x, y = 100 * agent["deals_won"]["value"], 100 * agent["games_won"]["value"]
+        places = {
+            agent["name"]: (100 * agent["deals_won"]["value"], 100 * agent["games_won"]["value"])
+            for agent in summary["agents"]
+        }
+        for name, (x, y) in places.items():
             axes.plot(x, y, marker="o", color=LINES[0]["color"])
-            left = any(abs(x - u) < 5 and abs(y - v) < 3.5 for u, v in taken)
-            taken.append((x, y))
+            # Of two that stand side by side, the left one has its name on the left.
+            left = any(0 < u - x < 6 and abs(y - v) < 3.5 for u, v in places.values())
             axes.annotate(
-                agent["name"],
+                name,
                 (x, y),
                 xytext=(-7 if left else 7, 0),
                 textcoords="offset points",
