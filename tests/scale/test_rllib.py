@@ -364,9 +364,10 @@ class TestRun:
             algorithm.stop()
 
 
-def test_both_players_are_learned_from():
+@pytest.mark.parametrize("batched", [True, False])
+def test_both_players_are_learned_from(batched):
     """What an episode paid the two is in the samples, each player's own and against the other's."""
-    settings = RLlibSettings(**{**TINY.to_dict(), "reward": "points"})
+    settings = replace(TINY, reward="points", batched=batched)
     algorithm = ppo_config(settings, None).build_algo()
     try:
         episodes = algorithm.env_runner.sample(num_episodes=6)
@@ -381,7 +382,7 @@ def test_both_players_are_learned_from():
                 actions = each.get_actions()
                 assert (masks[np.arange(len(actions)), actions] == 1).all()
         returns, decisions, played = {"player_0": 0.0, "player_1": 0.0}, 0, 0
-        for _ in range(30):  # episodes are cut where a sample ends, with a decision not yet paid
+        for _ in range(20):  # episodes are cut where a sample ends, with a decision not yet paid
             for chunk in algorithm.env_runner.sample(num_timesteps=64):
                 played += chunk.env_steps()
                 for name, each in chunk.agent_episodes.items():
@@ -395,7 +396,7 @@ def test_both_players_are_learned_from():
 
 
 def test_a_process_of_its_own_plays():
-    settings = RLlibSettings(**{**TINY.to_dict(), "env_runners": 1, "reward": "points"})
+    settings = replace(TINY, reward="points", env_runners=1)
     algorithm = ppo_config(settings, None).build_algo()
     try:
         result = algorithm.train()

@@ -7,6 +7,7 @@ from typing import Any
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
+from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 
 from ginrummy_env.core.rules import Rules
 from training.cli import parse_rules
@@ -41,6 +42,8 @@ class RLlibSettings:
     """Processes that play; 0: the learner's own."""
     envs: int = 64
     """Games at once in each."""
+    batched: bool = True
+    """Whether a process steps its games together, else one by one as RLlib does by itself."""
     batch: int = 8_192
     """Decisions an iteration."""
     minibatch: int = 1_024
@@ -109,7 +112,7 @@ def ppo_config(settings: RLlibSettings, chance: WinChance | None) -> PPOConfig:
         # RLlib's check of environments takes actions without a look at the mask.
         .environment(NAME, env_config=env, disable_env_checking=True)
         .env_runners(
-            env_runner_cls=BatchedEnvRunner,
+            env_runner_cls=BatchedEnvRunner if settings.batched else MultiAgentEnvRunner,
             num_env_runners=settings.env_runners,
             num_envs_per_env_runner=settings.envs,
             rollout_fragment_length="auto",
