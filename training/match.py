@@ -325,8 +325,9 @@ def play_matches(
         _begin(match, games, path, command) for match, path in zip(matches, kept, strict=True)
     ]
     say = progress or (lambda number, done: None)
-    for number, result in enumerate(results):
-        say(number, int(result.table["done"].sum()))
+    played = [int(result.table["done"].sum()) for result in results]
+    for number, done in enumerate(played):
+        say(number, done)
     store = _Store(results, kept)
 
     def report(numbers: NDArray[np.intp], ended: Table, clock: Clock) -> None:
@@ -336,8 +337,9 @@ def play_matches(
         for number in np.unique(numbers).tolist():
             mine = ended[numbers == number]
             results[number].table[mine["game"]] = mine
+            played[number] += len(mine)
             store.changed(number)
-            say(number, int(results[number].table["done"].sum()))
+            say(number, played[number])
 
     play = runner or partial(play_jobs, workers=workers)
     try:

@@ -35,19 +35,21 @@ def save_plots(summary: Summary, out: Path) -> list[Path]:
     }
     paths = []
     for name, figure in drawn.items():
-        _save(figure, out / name)
+        save_figure(figure, out / name)
         paths.append(out / name)
     return paths
 
 
-def _new_figure(width: float, height: float) -> "Figure":
+def new_figure(width: float, height: float) -> "Figure":
+    """Return an empty figure of so many inches."""
     # Figure itself, not pyplot: no window, no state, no backend to choose.
     from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def _save(figure: "Figure", path: Path) -> None:
+def save_figure(figure: "Figure", path: Path) -> None:
+    """Write a figure as PNG."""
     import io
 
     file = io.BytesIO()
@@ -73,7 +75,7 @@ def cross_table(summary: Summary, names: list[str]) -> "Figure":
             shares[i, j] = 100 * won["value"]
             halves[i, j] = 50 * (won["high"] - won["low"])
     size = 2.6 + 0.95 * count
-    figure = _new_figure(size + 1.2, size)
+    figure = new_figure(size + 1.2, size)
     axes = figure.add_subplot()
     image = axes.imshow(shares, cmap="RdYlGn", vmin=0, vmax=100)
     for i in range(count):
@@ -102,7 +104,7 @@ def cross_table(summary: Summary, names: list[str]) -> "Figure":
 def ratings(summary: Summary, names: list[str]) -> "Figure":
     """Return the ratings with their intervals."""
     by_name = {agent["name"]: agent["rating"] for agent in summary["agents"]}
-    figure = _new_figure(7.5, 1.6 + 0.42 * len(names))
+    figure = new_figure(7.5, 1.6 + 0.42 * len(names))
     axes = figure.add_subplot()
     places = np.arange(len(names))[::-1]
     values = [by_name[name]["value"] for name in names]
@@ -131,7 +133,7 @@ def endings(summary: Summary, names: list[str]) -> "Figure":
     """Return how each agent's deals end: to the right what it won, to the left what it lost."""
     from matplotlib.patches import Patch
 
-    figure = _new_figure(9, 2.0 + 0.45 * len(names))
+    figure = new_figure(9, 2.0 + 0.45 * len(names))
     axes = figure.add_subplot()
     places = np.arange(len(names))[::-1]
     used = set()

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from training.match import play_match
-from training.scale.cost import Plan, games_for, half_width
+from training.scale import figure
+from training.scale.cost import Plan, games_for, half_width, plans, table
 from training.scale.simulate import simulate
 from training.summary import games_won, won_by_pair
 
@@ -97,3 +98,40 @@ def test_games_for_an_interval_are_those_that_have_it():
     half = (won.high - won.low) / 2
     assert half_width(deviation, 800) == pytest.approx(half, rel=0.02)
     assert games_for(deviation, half) == pytest.approx(800, rel=0.04)
+
+
+MEASURED = {
+    "agents": {
+        "champion": {"overhead": 2.0, "seconds_a_game": 0.003, "pair_deviation": 0.25},
+        "search:64": {"overhead": 1.0, "seconds_a_game": 0.4, "pair_deviation": None},
+    },
+    "ranges": [{"beside_it": 0.01, "driver_cpu": 0.004}, {"beside_it": 0.02, "driver_cpu": 0.003}],
+}
+
+
+def test_plans_are_made_of_what_was_measured():
+    plan, deviation = plans(MEASURED, 100)["search:64"]
+    assert (plan.seconds_a_game, plan.workers, plan.merge) == (0.4, 100, 0.004)
+    assert plan.overhead == pytest.approx(1.02)
+    assert deviation == 0.25  # that of the others: its own was not measured
+
+
+def test_the_table_says_what_a_night_gives():
+    head, champion, search = table(MEASURED, 1000, 8 * 3600, 0.002)
+    assert len(head) == len(champion) == len(search)
+    row = dict(zip(head, champion, strict=True))
+    assert row["games for ±"] == "120,046"
+    assert row["CPU h"] == "0.10"
+    games = plans(MEASURED, 1000)["champion"][0].games_in(8 * 3600)
+    assert row["games"] == f"{games / 1e6:,.1f} M"
+    assert 0.7 < games * 0.003 / (1000 * 8 * 3600) < 0.95
+
+
+def test_the_cost_is_a_picture(tmp_path, monkeypatch):
+    from matplotlib.image import imread
+
+    monkeypatch.setattr(figure, "SECONDS", 300.0)
+    figure.draw(MEASURED, 20, 0.002, tmp_path / "scale.png")
+    picture = imread(tmp_path / "scale.png")
+    assert min(picture.shape[:2]) > 400
+    assert np.ptp(picture) > 0.5

@@ -13,12 +13,16 @@ in ``hours_to_failure``; it loses its range, which is played again by anybody, a
 True
 """
 
+import argparse
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from training.files import read_json
 from training.scale.ranges import RANGE_SECONDS
 from training.statistics import CONFIDENCE
 
@@ -123,3 +127,94 @@ def games_for(pair_deviation: float, half: float) -> int:
     150586
     """
     return 2 * int(np.ceil((Z * pair_deviation / half) ** 2))
+
+
+def plans(measured: dict[str, Any], workers: int) -> dict[str, tuple[Plan, float]]:
+    """Return a plan and the deviation of a pair for each agent that has been measured.
+
+    Args:
+        measured: what `measure` wrote.
+        workers: CPUs.
+    """
+    found = measured["agents"]
+    # Of an agent too slow to have played enough pairs, the most that the others have.
+    most = max(each["pair_deviation"] or 0 for each in found.values())
+    beside = max(each["beside_it"] for each in measured["ranges"])
+    merge = max(each["driver_cpu"] for each in measured["ranges"])
+    return {
+        agent: (
+            Plan(
+                seconds_a_game=each["seconds_a_game"],
+                overhead=each["overhead"] + beside,
+                merge=merge,
+                workers=workers,
+            ),
+            each["pair_deviation"] or most,
+        )
+        for agent, each in found.items()
+    }
+
+
+def table(measured: dict[str, Any], workers: int, seconds: float, half: float) -> list[list[str]]:
+    """Return what so many seconds on so many CPUs give each agent, as rows of text.
+
+    Its games in that time and their interval; the games that an interval of ``half`` to each side
+    takes, the CPU hours of these, and how many pairings can be measured so well in that time.
+    """
+    head = ["agent", "CPU s a game", "games a range", "games", "± points", "games for ±", "CPU h"]
+    rows = [[*head, "pairings"]]
+    for agent, (plan, deviation) in plans(measured, workers).items():
+        games, enough = plan.games_in(seconds), games_for(deviation, half)
+        rows.append(
+            [
+                agent,
+                f"{plan.seconds_a_game:.4f}",
+                f"{plan.games_a_range:,}",
+                f"{games / 1e6:,.1f} M",
+                f"{100 * half_width(deviation, games):.4f}" if games else "",
+                f"{enough:,}",
+                f"{enough * plan.seconds_a_game / 3600:.2f}",
+                f"{games // enough:,}",
+            ]
+        )
+    return rows
+
+
+def main() -> None:
+    """Print what a night on a cluster gives."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.scale.cost", allow_abbrev=False,
+        description="What a night on a cluster gives: games against simple, and how close the "
+        "share of games won is then known. The assumptions are in training/scale/cost.py.",
+    )  # fmt: skip
+    parser.add_argument("--workers", type=int, default=1000, help="CPUs (1000)")
+    parser.add_argument("--hours", type=float, default=8.0, help="(8)")
+    parser.add_argument("--points", type=float, default=0.2, help="the interval wanted, ± (0.2)")
+    parser.add_argument("--measured", type=Path, default=Path("results/scale/measured.json"),
+                        help="what training.scale.measure wrote")  # fmt: skip
+    parser.add_argument("--simulate", action="store_true", help="play each night event by event")
+    parser.add_argument("--plot", type=Path, metavar="PNG", help="draw it too")
+    given = parser.parse_args()
+    measured, seconds = read_json(given.measured), 3600 * given.hours
+    rows = table(measured, given.workers, seconds, given.points / 100)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    print(f"{given.workers:,} CPUs, {given.hours:g} h, ± {given.points:g} points")
+    for row in rows:
+        print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+    if given.simulate:
+        from training.scale.simulate import simulate
+
+        for agent, (plan, _) in plans(measured, given.workers).items():
+            run = simulate(plan, plan.games_in(seconds), np.random.default_rng(0))
+            print(
+                f"{agent}: {run.ranges:,} ranges in {run.seconds / 3600:.3f} h, "
+                f"{run.lost:,} of them twice, busy {run.busy:.1%}"
+            )
+    if given.plot:
+        from training.scale.figure import draw
+
+        draw(measured, given.workers, given.points / 100, given.plot)
+
+
+if __name__ == "__main__":
+    main()

@@ -6,7 +6,7 @@
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -65,7 +65,7 @@ class RayRunner:
         if not ranges.waiting:
             return
         with connected(self.address, self.workers) as ray:
-            _play(ray, ranges, report, self._room)
+            play_ranges(ray, ranges, report, self._room)
 
     def _room(self, ray: Any) -> tuple[int, int]:
         """Return how many CPUs there are to play on now, and how many ranges may be handed out."""
@@ -77,8 +77,17 @@ class RayRunner:
         return max(cpus, 1), AHEAD * max(cpus, 1)
 
 
-def _play(ray: Any, ranges: Ranges, report: Report, room: Any) -> None:
-    """Hand out ranges as long as there are any, and report what comes back."""
+def play_ranges(
+    ray: Any, ranges: Ranges, report: Report, room: Callable[[Any], tuple[int, int]]
+) -> None:
+    """Hand out ranges as long as there are any, and report what comes back.
+
+    Args:
+        ray: the module, connected to a cluster.
+        ranges: what is to be played.
+        report: called as ranges end.
+        room: says how many CPUs there are now, and how many ranges may be out at once.
+    """
     lost = _lost(ray)
     # Ray gives BLAS and torch as many threads as a task has CPUs, unless the node says otherwise.
     task = ray.remote(num_cpus=1, max_retries=0)(play_range)

@@ -1,0 +1,165 @@
+"""Measure what `cost` needs: what games and ranges cost, here, and what Ray adds.
+
+    python -m training.scale.measure --out results/scale
+
+CPU seconds are the processor's, so that what else runs on the machine hardly moves them.
+"""
+
+import argparse
+import os
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+
+from training.files import write_json
+from training.match import MatchResult, play_match, typed_command, versions
+from training.scale.ranges import Ranges, by_pairing
+from training.scale.run import AHEAD, LOCAL, RayRunner, connected, play_ranges
+from training.summary import won_by_pair
+from training.workers import Job, Report
+
+AGENTS: dict[str, tuple[int, int, int]] = {
+    "simple": (100, 400, 1600),
+    "lookahead": (100, 400, 1600),
+    "champion": (100, 400, 800),
+    "search:64": (2, 6, 18),
+}
+"""Agents of the table, and the sizes of range at which each is timed against simple."""
+
+ENOUGH_PAIRS = 500
+"""From fewer the spread between pairs is not taken: a search's games take too long."""
+
+RANGE_SIZES = (1, 8, 64)
+RANGES = 10  # of each size
+
+
+def costs_of(agent: str) -> dict[str, Any]:
+    """Return what a range of an agent's games against simple costs: overhead and a game's share."""
+    sizes, seconds, results = AGENTS[agent], [], []
+    for number, games in enumerate(sizes):
+        start = process_time()
+        results.append(play_match(agent, "simple", games=games, seed=number, rules="eaai"))
+        seconds.append(process_time() - start)
+    slope, overhead = fit(sizes, seconds)
+    won = np.concatenate([won_by_pair(result) / 2 for result in results])
+    return {
+        "against": "simple",
+        "rules": "eaai",
+        "games": list(sizes),
+        "cpu_seconds": seconds,
+        "overhead": max(overhead, 0.0),
+        "seconds_a_game": slope,
+        "pair_deviation": float(won.std(ddof=1)) if len(won) >= ENOUGH_PAIRS else None,
+        "pairs": len(won),
+    }
+
+
+def fit(sizes: Any, seconds: Any) -> tuple[float, float]:
+    """Return (seconds a game, seconds a range), the line with the least relative errors."""
+    weights = 1 / np.asarray(seconds)
+    slope, start = np.polyfit(np.asarray(sizes, float), np.asarray(seconds), 1, w=weights)
+    return float(slope), float(start)
+
+
+def overhead_of_ray() -> list[dict[str, float]]:
+    """Return, for ranges of several sizes, what they took beside their games, with one worker."""
+    rows = []
+    with connected(LOCAL, 1) as ray:
+        for games in (RANGE_SIZES[-1], *RANGE_SIZES):  # the first one starts the worker
+            ranges = Timed.of(jobs_of(games * RANGES, seed=games), games)
+            start, driver = perf_counter(), process_time()
+            play_ranges(ray, ranges, lambda *_: None, lambda _: (1, AHEAD))
+            rows.append(
+                {
+                    "games": games,
+                    "seconds_a_range": sum(ranges.took) / RANGES,
+                    "beside_it": (perf_counter() - start - sum(ranges.took)) / RANGES,
+                    "driver_cpu": (process_time() - driver) / RANGES,
+                }
+            )
+    return rows[1:]
+
+
+class Timed(Ranges):
+    """Ranges that remember what they took."""
+
+    took: list[float]
+
+    @classmethod
+    def of(cls, jobs: Any, size: int | None = None) -> "Timed":
+        """See `Ranges.of`."""
+        made = cls(size, super().of(jobs, size).waiting)
+        made.took = []
+        return made
+
+    def timed(self, part: Any, seconds: float) -> None:
+        """See `Ranges.timed`."""
+        self.took.append(seconds)
+
+
+def jobs_of(games: int, seed: int) -> list[Job]:
+    """Return the games of a match between simple and gold."""
+    caught: list[Job] = []
+
+    def catch(jobs: Any, report: Report) -> None:
+        caught.extend(part for job in jobs for part in by_pairing(job))
+
+    play_match("simple", "gold", games=games, seed=seed, rules="eaai", runner=catch)
+    return caught
+
+
+def throughput(games: int, rounds: int) -> list[dict[str, Any]]:
+    """Return what a match takes in this process, in two and on Ray, in turn, some times over."""
+    rows = []
+    for _ in range(rounds):
+        rows += [timed("one process", games), timed("two processes", games, workers=2)]
+        for workers in (1, 2):
+            start = perf_counter()
+            with connected(LOCAL, workers):
+                play(8 * workers, runner=RayRunner(games=4))  # starts the workers
+                ready = perf_counter() - start
+                row = timed(f"Ray, {workers} CPU", games, runner=RayRunner(games=games // 8))
+            rows.append({**row, "start": ready})
+    return rows
+
+
+def play(games: int, **how: Any) -> MatchResult:
+    """Play the match that throughput is measured with."""
+    return play_match("champion", "simple", games=games, seed=1, rules="eaai", **how)
+
+
+def timed(way: str, games: int, **how: Any) -> dict[str, Any]:
+    """Return how fast the match is played in some way, and how busy the machine was."""
+    start = perf_counter()
+    play(games, **how)
+    seconds = perf_counter() - start
+    return {"way": way, "games_a_second": games / seconds, "load": os.getloadavg()[0]}
+
+
+def main() -> None:
+    """Measure, and write measured.json."""
+    parser = argparse.ArgumentParser(
+        prog="python -m training.scale.measure", description=__doc__, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument("--out", type=Path, default=Path("results/scale"), help="a folder")
+    parser.add_argument("--games", type=int, default=3000, help="of the match that is timed (3000)")
+    parser.add_argument("--rounds", type=int, default=2, help="how often it is (2)")
+    given = parser.parse_args()
+    play(4)  # what is computed once
+    found: dict[str, Any] = {"command": typed_command(), "versions": versions()}
+    parts: dict[str, Callable[[], Any]] = {
+        "agents": lambda: {agent: costs_of(agent) for agent in AGENTS},
+        "ranges": overhead_of_ray,
+        "throughput": lambda: throughput(given.games, given.rounds),
+    }
+    for name, part in parts.items():
+        found[name] = part()
+        write_json(given.out / "measured.json", found)
+
+
+if __name__ == "__main__":
+    main()
