@@ -3,10 +3,10 @@
     python -m training.ablations runs/ablations --rules classic eaai --seeds 2 3
 
 Each run is a folder that `training.train` makes; what is there already is not made again, and what
-was stopped goes on. The policies at the end (``last.npz``) and the best by the run's own
-evaluations (``best.npz``) then play the same decks against one opponent, so that the difference to
-the base is less noisy than the two shares are. Its interval is that of the games: it says nothing
-of how a second training with another seed would have come out, which is what several seeds are for.
+was stopped goes on. The policies at their end (``last.npz``; the best of a run may be what was
+imitated) then play the same decks against one opponent, so that the difference to the base is less
+noisy than the two shares are. Its interval is that of the games: it says nothing of how a second
+training with another seed would have come out, which is what several seeds are for.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from typing import Any
 from agents.ppo import Network, NetworkPolicy
 from training.files import ResultError, read_json, write_csv
 from training.match import MatchResult, play_match
-from training.run import BEST, LAST, RESULT, SETTINGS, Run
+from training.run import LAST, RESULT, SETTINGS, Run
 from training.settings import TrainSettings
 from training.statistics import Estimate, mean
 from training.summary import games_won, won_by_pair
@@ -68,18 +68,15 @@ class Row:
     seed: int
     steps: int
     games: int
-    last: float
-    last_low: float
-    last_high: float
+    won: float
+    low: float
+    high: float
     to_base: float | None
-    """What it wins more than the base of its seed, both at their end; None for the base."""
+    """What it wins more than the base of its seed; None for the base."""
     to_base_low: float | None
     to_base_high: float | None
     best_at: int
     """Steps of the best policy by the run's evaluations; 0: before PPO."""
-    best: float
-    best_low: float
-    best_high: float
     seconds: float
     command: str
 
@@ -118,15 +115,12 @@ def ablate(
         }
         run = folder / f"{rules}-{variant.replace(',', '').replace(' ', '-')}-seed{seed}"
         trained(run, TrainSettings().changed(given))
-        last, best = (played(run, name, rules, games) for name in (LAST, BEST))
+        match = played(run, rules, games)
         if ended is None:
-            ended = last
-        rows.append(_row(run, variant, given, last, best, ended))
-        print(
-            f"{rules:8s} {variant:18s} {rows[-1].last:7.2%} "
-            f"({rows[-1].last_low:.2%} to {rows[-1].last_high:.2%})",
-            flush=True,
-        )
+            ended = match
+        row = _row(run, variant, given, match, ended)
+        rows.append(row)
+        print(f"{rules:8s} {variant:18s} {row.won:7.2%} ({row.low:.2%} to {row.high:.2%})")
     return rows
 
 
@@ -143,10 +137,10 @@ def trained(run: Path, settings: TrainSettings) -> None:
         train(run, settings, resume=begun)
 
 
-def played(run: Path, name: str, rules: str, games: int) -> MatchResult:
-    """Return the games of one of a run's policies; they are kept beside it."""
-    policy = NetworkPolicy(Network.load(run / name), name="ppo")
-    kept = run / f"games-{Path(name).stem}.npz"
+def played(run: Path, rules: str, games: int) -> MatchResult:
+    """Return the games of a run's last policy; they are kept beside it."""
+    policy = NetworkPolicy(Network.load(run / LAST), name="ppo")
+    kept = run / "games-last.npz"
     return play_match(policy, OPPONENT, games=games, seed=SEED, rules=rules, out=kept)
 
 
@@ -157,16 +151,10 @@ def difference(one: MatchResult, other: MatchResult) -> Estimate:
 
 
 def _row(
-    run: Path,
-    variant: str,
-    given: dict[str, Any],
-    last: MatchResult,
-    best: MatchResult,
-    base: MatchResult,
+    run: Path, variant: str, given: dict[str, Any], match: MatchResult, base: MatchResult
 ) -> Row:
-    result = read_json(run / RESULT)
-    ended, chosen = games_won(last), games_won(best)
-    more = None if last is base else difference(last, base)
+    result, won = read_json(run / RESULT), games_won(match)
+    more = None if match is base else difference(match, base)
     changes = VARIANTS[variant].items()
     options = [f"{name}={_toml(value)}" for name, value in given.items()]
     command = ["ginrummy", "train", f"runs/{run.name}"]
@@ -176,17 +164,14 @@ def _row(
         settings=", ".join(f"{name} = {_toml(value)}" for name, value in changes),
         seed=given["seed"],
         steps=result["steps"],
-        games=len(last.table),
-        last=round(ended.value, 5),
-        last_low=round(ended.low, 5),
-        last_high=round(ended.high, 5),
+        games=len(match.table),
+        won=round(won.value, 5),
+        low=round(won.low, 5),
+        high=round(won.high, 5),
         to_base=None if more is None else round(more.value, 5),
         to_base_low=None if more is None else round(more.low, 5),
         to_base_high=None if more is None else round(more.high, 5),
         best_at=result["best_at"],
-        best=round(chosen.value, 5),
-        best_low=round(chosen.low, 5),
-        best_high=round(chosen.high, 5),
         seconds=result["seconds"],
         command=shlex.join(command + [word for each in options for word in ("--set", each)]),
     )

@@ -49,7 +49,7 @@ def test_a_row_a_variant_with_its_command_and_difference(table):
     assert [row.variant for row in rows] == ["base", "points"]
     base, points = rows
     assert base.to_base is None
-    assert points.to_base == pytest.approx(points.last - base.last, abs=1e-4)
+    assert points.to_base == pytest.approx(points.won - base.won, abs=1e-4)
     assert points.settings == 'reward = "points"'
     assert points.command.startswith("ginrummy train runs/eaai-points-seed5 --set ")
     assert "'reward=\"points\"'" in points.command
@@ -75,7 +75,7 @@ def test_a_run_of_other_settings_is_not_taken_for_it(table):
 
 
 def test_the_difference_of_two_on_the_same_decks(table):
-    one = played(table[0] / "eaai-base-seed5", "last.npz", "eaai", 8)
+    one = played(table[0] / "eaai-base-seed5", "eaai", 8)
     assert difference(one, one).to_dict() == {"value": 0, "low": 0, "high": 0}
     other = play_match("simple", "simple", games=8, seed=7001, rules="eaai")
     won = np.array([(match.table["winner"] == 0).mean() for match in (one, other)])
