@@ -9,7 +9,7 @@ from typing import Any
 
 from training.scale.run import AHEAD, LOCAL, LOSSES, connected, line
 from training.scale.task import build
-from training.selfplay import Plan, Say, make_shard
+from training.selfplay_games import Plan, Say, make_shard
 from training.shards import Shard, arrow
 from training.workers import Failure, WorkerError
 

@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from ray.rllib.algorithms.ppo import PPO
 
-from agents.ppo import Network, NetworkPolicy, Ppo, load_network, shipped
+from agents.ppo import Network, NetworkPolicy
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.policy import make_policy
 from training.cli import Parser, whole
@@ -34,7 +34,8 @@ from training.match import play_match, typed_command
 from training.rllib.config import MODULE, RLlibSettings, ppo_config
 from training.rllib.env import register
 from training.rllib.module import SuitModule
-from training.run import Run, versions
+from training.rllib.start import start
+from training.run import versions
 from training.scale.run import LOCAL, connected
 from training.summary import games_won
 from training.win_chance import WinChance, deal_points
@@ -222,59 +223,6 @@ def settings_in(folder: Path) -> RLlibSettings:
 def _number(value: Any) -> float | str:
     """Return a number for the log; nothing for one that there is not yet."""
     return "" if value is None or np.isnan(value) else round(float(value), 2)
-
-
-def policy_network(spec: str, rules: Rules) -> Network:
-    """Return the network of ``ppo`` or ``ppo:FILE``.
-
-    Raises:
-        ValueError: another policy.
-    """
-    policy = make_policy(spec)
-    if not isinstance(policy, Ppo):
-        raise ValueError(f"start={spec!r}: 'ppo' or 'ppo:FILE' is needed")
-    return load_network(Path(policy.path) if policy.path else shipped(rules))
-
-
-def run_weights(folder: Path) -> dict[str, torch.Tensor]:
-    """Return what a run of `ginrummy train` or `imitate` has learned, its value too.
-
-    Raises:
-        ResultError: no run, none with a checkpoint, or damaged.
-    """
-    _, saved = Run.resume(folder)
-    if saved is None:
-        raise ResultError(f"{folder}: there is no checkpoint yet")
-    parts = ("features_extractor.", "action_net.", "value_net.")
-    return {name: value for name, value in saved["policy"].items() if name.startswith(parts)}
-
-
-def start(algorithm: Any, source: str, rules: Rules) -> None:
-    """Give an algorithm the weights of a run or of a policy, the learner and all that play.
-
-    Args:
-        algorithm: RLlib's.
-        source: see `RLlibSettings.start`.
-        rules: for the policy that ships with the package.
-
-    Raises:
-        ValueError: layers of another shape, or no such source.
-    """
-    weights = run_weights(Path(source)) if Path(source).is_dir() else None
-    network = policy_network(source, rules) if weights is None else None
-
-    def take(learner: Any) -> None:
-        module = learner.module[MODULE].unwrapped()
-        if network is not None:
-            module.take(network)
-        else:
-            module.load_state_dict(weights)
-
-    try:
-        algorithm.learner_group.foreach_learner(take)
-    except RuntimeError as error:  # torch's word for shapes that differ
-        raise ValueError(f"start={source!r}: {error}") from error
-    algorithm.env_runner_group.sync_weights(from_worker_or_learner_group=algorithm.learner_group)
 
 
 def train(
