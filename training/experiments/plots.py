@@ -242,7 +242,7 @@ def overview(rows: Sequence[Row]) -> Picture:
     axes.set_xlim(-WIDEST - 0.5, WIDEST + 0.5)
     axes.set_xticks([-8, -4, -1, 1, 4, 8], ["≤ −8", "−4", "−1", "1", "4", "≥ 8"])
     axes.set_xlabel("ours less theirs, in half widths of its 95 % interval")
-    axes.set_title("Grey: reproduced")
+    axes.set_title("Shaded: reproduced")
     figure.legend(loc="outside lower center", ncols=2)
     axes.grid(axis="y")
     return figure
