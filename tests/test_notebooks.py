@@ -3,6 +3,9 @@
 import ast
 import base64
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -145,6 +148,24 @@ def test_a_cell_that_fails_is_named_and_nothing_is_written(own_folder, capsys):
         execute(path, own_folder)
     assert main(["--folder", str(own_folder)]) == 1
     assert "ZeroDivisionError" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+def test_ctrl_c_stops_the_kernel_and_leaves_the_notebook_as_it_was(own_folder):
+    path = write(own_folder, "import time", "time.sleep(600)")
+    before = path.read_bytes()
+    command = [sys.executable, "-m", "training.notebooks", "--folder", str(own_folder)]
+    run = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    for line in run.stdout:
+        if "cell 2 of 2" in line:
+            break
+    run.send_signal(signal.SIGINT)
+    _, told = run.communicate(timeout=60)
+    assert run.returncode == 130
+    assert told.strip().startswith("interrupted")
+    assert "Traceback" not in told
     assert path.read_bytes() == before
 
 

@@ -42,6 +42,7 @@ def execute(path: Path, folder: Path, *, fast: bool = False, say: Any = None) ->
     Raises:
         NotebookError: a cell that failed, or took too long.
         ResultError: no notebook, or a damaged one.
+        KeyboardInterrupt: Ctrl-C; the kernel has been stopped.
     """
     import nbformat
     from jupyter_client.manager import AsyncKernelManager
@@ -78,6 +79,11 @@ def execute(path: Path, folder: Path, *, fast: bool = False, say: Any = None) ->
             client.execute(cleanup_kc=True, env={**os.environ, **changed})
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         raise NotebookError(f"{path.name}: {error}") from error
+    except AssertionError:
+        if client.km is not None:
+            raise
+        # On Ctrl-C nbclient stops the kernel, and then finds none to stop.
+        raise KeyboardInterrupt from None
     strip(notebook)
     notebook.metadata["ginrummy_env"] = {
         "version": ginrummy_env.__version__,
