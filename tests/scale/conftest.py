@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import secrets
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,8 @@ collect_ignore_glob = [] if HAS_RAY else ["test_*.py"]
 # loopback for its own address where it would not form clusters of several machines.
 os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ["RAY_AUTH_MODE"] = "token"  # as `ray start` does
+os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 os.environ["RAY_py_gcs_connect_timeout_s"] = "1"  # where nothing answers, nothing will
 os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])  # of nodes: tests/ray_policies.py
 

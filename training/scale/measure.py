@@ -14,17 +14,17 @@ from typing import Any
 
 import numpy as np
 
-from training.files import write_json
-from training.match import MatchResult, play_match, typed_command, versions
+from training.files import read_json, write_json
+from training.match import MatchResult, play_match, versions
 from training.scale.ranges import Ranges, by_pairing
 from training.scale.run import AHEAD, LOCAL, RayRunner, connected, play_ranges
 from training.summary import won_by_pair
 from training.workers import Job, Report
 
 AGENTS: dict[str, tuple[int, int, int]] = {
-    "simple": (100, 400, 1600),
-    "lookahead": (100, 400, 1600),
-    "champion": (100, 400, 800),
+    "simple": (400, 6400, 25_600),
+    "lookahead": (400, 1600, 6400),
+    "champion": (200, 800, 4000),
     "search:64": (2, 6, 18),
 }
 """Agents of the table, and the sizes of range at which each is timed against simple."""
@@ -148,17 +148,20 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/scale"), help="a folder")
     parser.add_argument("--games", type=int, default=3000, help="of the match that is timed (3000)")
     parser.add_argument("--rounds", type=int, default=2, help="how often it is (2)")
+    parser.add_argument("--only", choices=("agents", "ranges", "throughput"), action="append",
+                        help="measure this alone, and keep what else the file has")  # fmt: skip
     given = parser.parse_args()
     play(4)  # what is computed once
-    found: dict[str, Any] = {"command": typed_command(), "versions": versions()}
+    file = given.out / "measured.json"
+    found: dict[str, Any] = read_json(file) if given.only else {"versions": versions()}
     parts: dict[str, Callable[[], Any]] = {
         "agents": lambda: {agent: costs_of(agent) for agent in AGENTS},
         "ranges": overhead_of_ray,
         "throughput": lambda: throughput(given.games, given.rounds),
     }
-    for name, part in parts.items():
-        found[name] = part()
-        write_json(given.out / "measured.json", found)
+    for name in given.only or parts:
+        found[name] = parts[name]()
+        write_json(file, found)
 
 
 if __name__ == "__main__":

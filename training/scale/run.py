@@ -185,8 +185,11 @@ def connected(address: str, workers: int | None) -> Iterator[Any]:
 
 def _require_cluster(ray: Any, address: str) -> None:
     """Raise ValueError if nothing answers: `ray.init` would try for ten minutes."""
+    from ray._private.authentication import authentication_token_setup as tokens
     from ray._private.services import canonicalize_bootstrap_address
 
+    logging.getLogger("ray").setLevel(logging.ERROR)
+    tokens.maybe_enable_token_auth_if_token_available(warn_if_disabled=False)  # as `ray.init` does
     try:
         ray._raylet.GcsClient(address=canonicalize_bootstrap_address(address))
     except (OSError, ValueError, ray.exceptions.RayError) as error:
