@@ -12,7 +12,14 @@ from training.scale.simulate import simulate
 from training.summary import games_won, won_by_pair
 
 PLAIN = Plan(
-    seconds_a_game=0.01, workers=40, overhead=0, spread=0, hours_to_failure=1e9, merge=0, start=10
+    seconds_a_game=0.01,
+    workers=40,
+    overhead=0,
+    spread=0,
+    hours_to_failure=1e9,
+    start=10,
+    merge=0,
+    merge_a_game=0,
 )
 """Equal workers that never fail."""
 
@@ -86,8 +93,9 @@ def test_failures_stragglers_and_short_ranges_cost_time():
 
 
 def test_a_driver_that_is_too_slow_sets_the_pace():
-    plan = replace(PLAIN, merge=1.0)  # 40 workers end two ranges a second
-    assert plan.ranges_a_second == 1.0
+    # 40 workers end two ranges of 2,000 games a second
+    assert replace(PLAIN, merge=1.0).ranges_a_second == 1.0
+    assert replace(PLAIN, merge_a_game=0.0005).ranges_a_second == 1.0
 
 
 def test_games_for_an_interval_are_those_that_have_it():
@@ -101,17 +109,23 @@ def test_games_for_an_interval_are_those_that_have_it():
 
 
 MEASURED = {
+    "merge_a_game": 1e-6,
     "agents": {
         "champion": {"overhead": 2.0, "seconds_a_game": 0.003, "pair_deviation": 0.25},
         "search:64": {"overhead": 1.0, "seconds_a_game": 0.4, "pair_deviation": None},
     },
-    "ranges": [{"beside_it": 0.01, "driver_cpu": 0.004}, {"beside_it": 0.02, "driver_cpu": 0.003}],
+    "ranges": [
+        {"seconds_a_range": 1.0, "beside_it": 0.01, "driver_cpu": 0.005},
+        {"seconds_a_range": 3.0, "beside_it": 0.02, "driver_cpu": 0.007},
+        {"seconds_a_range": 9.0, "beside_it": 0.06, "driver_cpu": 0.013},
+    ],
 }
 
 
 def test_plans_are_made_of_what_was_measured():
     plan, deviation = plans(MEASURED, 100)["search:64"]
-    assert (plan.seconds_a_game, plan.workers, plan.merge) == (0.4, 100, 0.004)
+    assert (plan.seconds_a_game, plan.workers) == (0.4, 100)
+    assert plan.merge == pytest.approx(0.004)
     assert plan.overhead == pytest.approx(1.02)
     assert deviation == 0.25  # that of the others: its own was not measured
 

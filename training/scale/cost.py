@@ -6,7 +6,7 @@ Workers draw ranges of one size from a common store. A range of R games takes a 
 
 Speeds are lognormal, of median 1 (stragglers). Every worker fails at random times, on average once
 in ``hours_to_failure``; it loses its range, which is played again by anybody, and comes back after
-``repair`` seconds. The driver needs ``merge`` seconds for each range, one after another.
+``repair`` seconds. The driver needs ``merging`` seconds for each range, one after another.
 
 >>> plan = Plan(seconds_a_game=0.01, workers=1000)
 >>> plan.games_in(8 * 3600) > 2_000_000_000
@@ -53,12 +53,19 @@ class Plan:
     repair: float = 300.0
     """Until a worker that failed is back."""
     merge: float = 0.004
-    """The driver's work on one range."""
+    """The driver's work on one range,"""
+    merge_a_game: float = 0.8e-6
+    """and on each game in it."""
 
     @property
     def games_a_range(self) -> int:
         """How many games make a range of the size asked for; 1 at least."""
         return max(round((self.range_seconds - self.overhead) / self.seconds_a_game), 1)
+
+    @property
+    def merging(self) -> float:
+        """The driver's work on one range and its games."""
+        return self.merge + self.games_a_range * self.merge_a_game
 
     @property
     def durations(self) -> Float:
@@ -77,7 +84,7 @@ class Plan:
         rate = 1 / (3600 * self.hours_to_failure)
         each = (1 / rate + self.repair) * np.expm1(rate * self.durations)
         played = float((1 / each).sum())
-        return min(played, 1 / self.merge) if self.merge else played
+        return min(played, 1 / self.merging) if self.merging else played
 
     @property
     def tail(self) -> float:
@@ -139,14 +146,18 @@ def plans(measured: dict[str, Any], workers: int) -> dict[str, tuple[Plan, float
     found = measured["agents"]
     # Of an agent too slow to have played enough pairs, the most that the others have.
     most = max(each["pair_deviation"] or 0 for each in found.values())
-    beside = max(each["beside_it"] for each in measured["ranges"])
-    merge = max(each["driver_cpu"] for each in measured["ranges"])
+    ranges = measured["ranges"]
+    beside = float(np.median([each["beside_it"] for each in ranges]))
+    # Ray works in the driver's background as time goes by; the rest is for the range.
+    lasted = [each["seconds_a_range"] for each in ranges]
+    _, merge = np.polyfit(lasted, [each["driver_cpu"] for each in ranges], 1)
     return {
         agent: (
             Plan(
                 seconds_a_game=each["seconds_a_game"],
                 overhead=each["overhead"] + beside,
-                merge=merge,
+                merge=float(merge),
+                merge_a_game=measured["merge_a_game"],
                 workers=workers,
             ),
             each["pair_deviation"] or most,

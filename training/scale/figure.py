@@ -37,7 +37,7 @@ def draw(measured: dict[str, Any], workers: int, half: float, path: Path) -> Non
     cases = {
         "workers fail every 100 h": plan,
         "every hour": replace(plan, hours_to_failure=1.0),
-        "no failures, ten times the driver's work": replace(
+        "no failures, a range is ten times the work": replace(
             plan, hours_to_failure=1e6, merge=10 * plan.merge
         ),
     }

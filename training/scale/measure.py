@@ -7,6 +7,7 @@ CPU seconds are the processor's, so that what else runs on the machine hardly mo
 
 import argparse
 import os
+import pickle
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter, process_time
@@ -19,6 +20,7 @@ from training.match import MatchResult, play_match, versions
 from training.scale.ranges import Ranges, by_pairing
 from training.scale.run import AHEAD, LOCAL, RayRunner, connected, play_ranges
 from training.summary import won_by_pair
+from training.table import empty_table
 from training.workers import Job, Report
 
 AGENTS: dict[str, tuple[int, int, int]] = {
@@ -81,6 +83,21 @@ def overhead_of_ray() -> list[dict[str, float]]:
                 }
             )
     return rows[1:]
+
+
+def merging_a_game(games: int = 20_000) -> float:
+    """Return the driver's CPU seconds on each game of a large range: to unpack it and file it."""
+    result = play_match("simple", "gold", games=200, rules="eaai")
+    ended = np.resize(result.table, games)
+    ended["game"] = np.random.default_rng(0).permutation(games)
+    kept = empty_table(50 * games)
+    packed = pickle.dumps(ended, protocol=5)
+    start = process_time()
+    for _ in range(20):
+        arrived = pickle.loads(packed)
+        mine = arrived[np.zeros(games, dtype=np.intp) == 0]
+        kept[mine["game"]] = mine
+    return (process_time() - start) / 20 / games
 
 
 class Timed(Ranges):
@@ -148,7 +165,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/scale"), help="a folder")
     parser.add_argument("--games", type=int, default=3000, help="of the match that is timed (3000)")
     parser.add_argument("--rounds", type=int, default=2, help="how often it is (2)")
-    parser.add_argument("--only", choices=("agents", "ranges", "throughput"), action="append",
+    parser.add_argument("--only", choices=("agents", "ranges", "merge_a_game", "throughput"),
+                        action="append",
                         help="measure this alone, and keep what else the file has")  # fmt: skip
     given = parser.parse_args()
     play(4)  # what is computed once
@@ -157,6 +175,7 @@ def main() -> None:
     parts: dict[str, Callable[[], Any]] = {
         "agents": lambda: {agent: costs_of(agent) for agent in AGENTS},
         "ranges": overhead_of_ray,
+        "merge_a_game": merging_a_game,
         "throughput": lambda: throughput(given.games, given.rounds),
     }
     for name in given.only or parts:

@@ -39,6 +39,7 @@ def simulate(plan: Plan, games: int, rng: np.random.Generator) -> Outcome:
     ranges = -(-games // plan.games_a_range)
     speeds = np.exp(plan.spread * rng.standard_normal(plan.workers))
     durations = ((plan.overhead + plan.games_a_range * plan.seconds_a_game) / speeds).tolist()
+    merging = plan.merging
     handed_out = min(ranges, AHEAD * plan.workers)
     store, ready = ranges - handed_out, handed_out  # not handed out; handed out and not played yet
     waiting: list[int] = []  # workers that have nothing to play
@@ -59,7 +60,7 @@ def simulate(plan: Plan, games: int, rng: np.random.Generator) -> Outcome:
         elif kind in ("failed", "ended"):
             back = now + plan.repair if kind == "failed" else now
             heapq.heappush(events, (back, next(order), "free", worker))
-            driver = max(driver, now) + plan.merge
+            driver = max(driver, now) + merging
             kind = "again" if kind == "failed" else "done"
             played += durations[worker] if kind == "done" else 0.0
             heapq.heappush(events, (driver, next(order), kind, worker))
