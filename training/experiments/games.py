@@ -183,7 +183,7 @@ def e10(lab: Lab, seed: int) -> list[Measured]:
     return play(lab, "E10", seed, pairings)
 
 
-WORLDS = {16: 600, 32: 600, 64: 600, 128: 300, 256: 300, 512: 200}
+WORLDS = {16: 600, 32: 600, 64: 600, 128: 200, 256: 200, 512: 100}
 """Games by the number of worlds: those of many worlds take long."""
 
 
