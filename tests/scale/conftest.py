@@ -19,18 +19,8 @@ os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 os.environ["RAY_py_gcs_connect_timeout_s"] = "1"  # where nothing answers, nothing will
 os.environ["PYTHONPATH"] = str(Path(__file__).parents[1])  # of nodes: tests/ray_policies.py
 
-RAYS_WARNINGS: tuple[str, ...] = ()
-"""Warnings that Ray itself gives, each with its reason; all others are errors here too."""
-
 MEMORY = 80 << 20
 """Of each node's object store, in bytes: no test keeps more than a few kilobytes there."""
-
-
-def pytest_collection_modifyitems(items):
-    for item in items:
-        if item.path.parent.name == "scale":
-            for warning in RAYS_WARNINGS:
-                item.add_marker(pytest.mark.filterwarnings(warning))
 
 
 @pytest.fixture(scope="session")
