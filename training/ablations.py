@@ -232,6 +232,7 @@ def draw_rows(rows: Sequence[Row], out: Path) -> None:
                 )
             axes.axvline(0, color="grey", lw=0.8)
             axes.set_xlim(100 * LEAST - 0.5, 5)
+            axes.set_ylim(-0.6, len(names) - 0.4)
             axes.set_title(rules.upper(), fontsize=9)
             axes.set_xlabel("games won, points more than the base")
             axes.grid(axis="x", alpha=0.25)
