@@ -259,7 +259,7 @@ FULL = replace(
         (0.5, {"simple": 0.3, "lookahead": 0.2, POOL: 0.5}),
     ),
 )  # fmt: skip
-"""A night on two cores."""
+"""Some hours of one core (docs/TRAINING.md)."""
 
 PRESETS: dict[str, TrainSettings] = {
     "smoke": SMOKE, "demo": DEMO, "quick": QUICK, "full": FULL,
