@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from training.match import play_match
-from training.scale import figure
+from training.scale import figure, measure
 from training.scale.cost import Plan, games_for, half_width, plans, table
 from training.scale.simulate import simulate
 from training.summary import games_won, won_by_pair
@@ -149,3 +149,19 @@ def test_the_cost_is_a_picture(tmp_path, monkeypatch):
     picture = imread(tmp_path / "scale.png")
     assert min(picture.shape[:2]) > 400
     assert np.ptp(picture) > 0.5
+
+
+def test_costs_are_the_line_through_what_was_measured():
+    slope, start = measure.fit((10, 100, 1000), (2.1, 3.0, 12.0))
+    assert slope == pytest.approx(0.01)
+    assert start == pytest.approx(2.0)
+
+
+def test_games_to_be_measured_are_cut_into_ranges():
+    ranges = measure.Timed.of(measure.jobs_of(20, seed=1), 8)
+    sizes = []
+    while (part := ranges.cut(1)) is not None:
+        sizes.append(len(part.job.games))
+        ranges.timed(part, 0.5)
+    assert sizes == [8, 8, 4]
+    assert ranges.took == [0.5] * 3
