@@ -97,7 +97,14 @@ _E4_OPEN = (
     "the recipe leaves open what a held third card counts, what is dead and how ties break; "
     "readings spread by 2 to 5 points (docs/AGENTS.md)"
 )
-_E4_WHY = {0.1: "print lies four points below its own neighbour at 0.2; the check is flat there"}
+_E4_FAR = (
+    "not explained: print lies lower than all readings of the recipe that were tried would "
+    "(docs/AGENTS.md); the check lies above print too, at 0.5 and 1"
+)
+_E4_WHY = {
+    0.1: "print lies four points below its own neighbour at 0.2; the check is flat there",
+    **dict.fromkeys((0.4, 0.6, 0.7, 0.9), _E4_FAR),
+}
 E4 = [
     Printed(
         "",
