@@ -10,6 +10,7 @@ from agents.lookahead import CHUNK, candidates
 from agents.worth import (
     Features,
     Weights,
+    estimate,
     keep_features,
     knock_features,
     stock_features,
@@ -51,7 +52,7 @@ class Champion(RuleAgent):
         if places.size:
             take, stock = self.draw_options(view, rows[places])
             weights = self.weights(view)
-            taken[places] = take @ weights.take > stock @ weights.stock
+            taken[places] = estimate(take, weights.take) > estimate(stock, weights.stock)
         return taken
 
     def draw_options(self, view: View, rows: Rows) -> tuple[Features, Features]:
@@ -72,7 +73,8 @@ class Champion(RuleAgent):
         worth = np.empty(len(rows))
         for start in range(0, len(rows), CHUNK):
             part = slice(start, start + CHUNK)
-            worth[part] = keep_features(view, rows[part], hands[part], cards[part]) @ weights
+            features = keep_features(view, rows[part], hands[part], cards[part])
+            worth[part] = estimate(features, weights)
         return worth
 
     def discards(self, view: View, rows: Rows, uniforms: Uniforms) -> Cards:
@@ -95,7 +97,8 @@ class Champion(RuleAgent):
             some, thrown = rows[places], cards[places]
             kept = view.hand[some] & ~CARD_BIT[thrown]
             waiting = self.worth_of_keeping(view, some, kept, thrown)
-            knocking = knock_features(view, some, left[places]) @ self.weights(view).knock
+            features = knock_features(view, some, left[places])
+            knocking = estimate(features, self.weights(view).knock)
             knocked[places] = knocking > waiting
         return knocked
 

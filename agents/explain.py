@@ -22,7 +22,7 @@ from agents.ppo import Network, NetworkPolicy, Ppo, load_network, shipped
 from agents.search import Search
 from agents.search_belief import fitted
 from agents.search_candidates import candidates_of
-from agents.worth import knock_features
+from agents.worth import estimate, knock_features
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, NUM_ACTIONS, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT
 from ginrummy_env.core.chance import Random, keys
@@ -138,8 +138,8 @@ def _of_champion(policy: Champion, view: View) -> Explanation:
     if rows.size:
         take, stock = policy.draw_options(view, rows)
         other = np.where(view.phase[rows] == Phase.DRAW, DRAW_STOCK, PASS)
-        values[rows, TAKE_UPCARD] = take @ weights.take
-        values[rows, other] = stock @ weights.stock
+        values[rows, TAKE_UPCARD] = estimate(take, weights.take)
+        values[rows, other] = estimate(stock, weights.stock)
     rows = np.flatnonzero(view.to_move & (view.phase == Phase.DISCARD))
     if rows.size:
         hands = view.hand[rows]
@@ -150,7 +150,7 @@ def _of_champion(policy: Champion, view: View) -> Explanation:
         best = np.nan_to_num(values[rows, :KNOCK], nan=-np.inf).argmax(axis=1)
         left = deadwood(hands & ~CARD_BIT[best])
         may = np.flatnonzero((left <= view.knock_limit[rows]) & (left > 0))
-        knocking = knock_features(view, rows[may], left[may]) @ weights.knock
+        knocking = estimate(knock_features(view, rows[may], left[may]), weights.knock)
         values[rows[may], KNOCK + best[may]] = knocking
     return Explanation(values, "points of the deal")
 

@@ -115,6 +115,15 @@ def _columns(*columns: NDArray[Any]) -> Features:
     return np.stack([column.astype(np.float64) for column in columns], axis=1)
 
 
+def estimate(features: Features, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the estimates of P choices, [P]: each row's products with the weights, summed.
+
+    Not by ``@``: BLAS adds in an order that hangs on how many rows there are, and choices of equal
+    worth, such as the same card in two suits, would then hang on the batch.
+    """
+    return np.ascontiguousarray(features * weights).sum(axis=1)
+
+
 def _by_turn(features: Features, turns: NDArray[np.float64], degree: int = 2) -> Features:
     """Return the features, their products with the turn, and with its square."""
     return np.concatenate(

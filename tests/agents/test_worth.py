@@ -202,3 +202,16 @@ def test_it_throws_what_leaves_the_ten_that_are_worth_most():
     assert then("points", 1.0) in ("discard Jd", "discard Qd", "discard Ks")
     assert then("points", -1.0) in ("discard 8c", "discard 8d")
     assert then("next draw: mean of the 7 best", -1.0) == "discard Ks", "it waits for nothing"
+
+
+def test_estimates_hang_on_no_other_row():
+    """To the last bit: choices of equal worth must not be told apart by the batch around them."""
+    view, rows, hands, cards = some_discards(5)
+    champion = Champion()
+    together = champion.worth_of_keeping(view, rows, hands, cards)
+    for size in (1, 2, 7):
+        parts = [slice(at, at + size) for at in range(0, 280, size)]
+        apart = [
+            champion.worth_of_keeping(view, rows[part], hands[part], cards[part]) for part in parts
+        ]
+        assert (np.concatenate(apart) == together[:280]).all()
