@@ -233,7 +233,7 @@ def _of_type(name: str, value: Any, default: Any) -> Any:
 
 
 QUICK = TrainSettings()
-"""A quarter of an hour on two cores: about as strong as its teacher, and a little more."""
+"""Five minutes of a core, a quarter of an hour on a busy one: about as strong as its teacher."""
 
 SMOKE = replace(
     QUICK, width=32, layers=1, teacher="gold", lessons=10_000, lesson_batch=128, steps=2_048,

@@ -15,7 +15,7 @@ only, against rule agents and its own past. Needs the extra: pip install 'ginrum
 
 examples:
   ginrummy train runs/smoke --preset smoke         every part once, in under a minute
-  ginrummy train runs/eaai --rules eaai            a quarter of an hour on two cores
+  ginrummy train runs/eaai --rules eaai            five minutes on a free core
   ginrummy train runs/eaai --resume                goes on where it stopped or was killed
   ginrummy train runs/long --preset full --rules classic --seed 7
   ginrummy train runs/mine --config mine.toml --set steps=2000000 --set teacher=simple
