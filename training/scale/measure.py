@@ -153,7 +153,12 @@ def timed(way: str, games: int, **how: Any) -> dict[str, Any]:
     start = perf_counter()
     play(games, **how)
     seconds = perf_counter() - start
-    return {"way": way, "games_a_second": games / seconds, "load": os.getloadavg()[0]}
+    return {
+        "way": way,
+        "games": games,
+        "games_a_second": games / seconds,
+        "load": os.getloadavg()[0],
+    }
 
 
 def main() -> None:
