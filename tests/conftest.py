@@ -4,6 +4,7 @@
 """
 
 import os
+import signal
 
 from hypothesis import settings
 
@@ -12,3 +13,8 @@ from hypothesis import settings
 settings.register_profile("dev", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+# What a shell starts in the background ignores Ctrl-C, and so would the programs that tests start
+# and interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
