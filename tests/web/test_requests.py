@@ -319,11 +319,11 @@ def test_bytes_that_are_no_request_change_nothing(server):
     ]  # fmt: skip
     for line in lines:
         with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
-            connection.sendall(line)
-            connection.shutdown(socket.SHUT_WR)
             try:
+                connection.sendall(line)
+                connection.shutdown(socket.SHUT_WR)
                 answer = connection.recv(1000)
-            except (ConnectionError, TimeoutError):
+            except OSError:  # refused before all was sent or read
                 answer = b""
             assert answer == b"" or re.match(rb"HTTP/1\.[01] 4", answer), (line[:60], answer[:100])
     assert ask(server, "/api/game") == (200, scene)
