@@ -9,13 +9,10 @@ from __future__ import annotations
 import functools
 import itertools
 import time
-from typing import TYPE_CHECKING
 
+from benchmarks.positions import views_of
 from benchmarks.registry import Benchmark, Entry, Goal, Measured, Measurement
 from benchmarks.timing import Contender, Work
-
-if TYPE_CHECKING:
-    from ginrummy_env.core.view import View
 
 POSITIONS = 512
 BATCH = 4096
@@ -27,36 +24,13 @@ MS_ALONE, MS_IN_BATCH = 1.0, 0.1
 """What a move may take."""
 
 
-@functools.cache
-def _views(seed: int, rules: str, count: int) -> View:
-    """Return positions of games of the agent with itself, at all places of their deals."""
-    import numpy as np
-
-    from ginrummy_env.core.game import new_games, next_deals
-    from ginrummy_env.core.rules import PRESETS
-    from ginrummy_env.core.step import step
-    from ginrummy_env.core.view import make_view
-    from ginrummy_env.policy import make_policy
-
-    rng, policy, given = np.random.default_rng(seed), make_policy("ppo"), PRESETS[rules]
-    state = new_games(seed, count, given)
-    spread = state.copy()
-    for moment in range(64):
-        rows = np.flatnonzero(np.arange(count) % 64 == moment)
-        spread.assign(rows, state.select(rows))
-        step(state, policy.act(make_view(state, given), rng), given)
-        next_deals(state, given)
-    view = make_view(spread, given)
-    return view.select(np.flatnonzero(view.to_move))
-
-
 def moves(seed: int, rules: str, together: int) -> Contender:
     """Moves in positions taken so many at a time."""
     import numpy as np
 
     from ginrummy_env.policy import make_policy
 
-    view = _views(seed, rules, max(together, POSITIONS))
+    view = views_of("ppo", rules, seed, max(together, POSITIONS))
     parts = np.array_split(np.arange(len(view)), max(1, len(view) // together))
     views = itertools.cycle([view.select(part) for part in parts])
     policy, rng = make_policy("ppo"), np.random.default_rng(seed)
@@ -75,7 +49,7 @@ def single_moves(seed: int, rules: str) -> Measured:
 
     from ginrummy_env.policy import make_policy
 
-    view = _views(seed, rules, POSITIONS)
+    view = views_of("ppo", rules, seed, POSITIONS)
     views = [view.select([row]) for row in range(len(view))]
     policy, rng = make_policy("ppo"), np.random.default_rng(seed)
     clocks = {"processor": time.process_time, "clock": time.perf_counter}

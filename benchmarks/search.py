@@ -10,12 +10,12 @@ import functools
 import time
 from typing import TYPE_CHECKING
 
+from benchmarks.positions import views_of
 from benchmarks.registry import Benchmark, Entry, Goal, Measured, Measurement
 from benchmarks.timing import Contender, Work
 
 if TYPE_CHECKING:
     from agents.search_rollout import Starts
-    from ginrummy_env.core.view import View
 
 ROLLOUTS = 65_536
 POSITIONS = 512
@@ -23,28 +23,6 @@ WORLDS = (32, 64, 128, 256)
 GAMES = 32
 SECONDS_A_GAME = 30
 """What a player has for a game in the challenge."""
-
-
-@functools.cache
-def _views(seed: int) -> View:
-    """Return positions of games between two rule agents, at all places of their deals."""
-    import numpy as np
-
-    from agents.lookahead import Lookahead
-    from ginrummy_env.core.game import new_games, next_deals
-    from ginrummy_env.core.rules import EAAI
-    from ginrummy_env.core.step import step
-    from ginrummy_env.core.view import make_view
-
-    rng, policy = np.random.default_rng(seed), Lookahead()
-    state = new_games(seed, POSITIONS, EAAI)
-    spread = state.copy()
-    for moment in range(64):
-        rows = np.flatnonzero(np.arange(POSITIONS) % 64 == moment)
-        spread.assign(rows, state.select(rows))
-        step(state, policy.act(make_view(state, EAAI), rng), EAAI)
-        next_deals(state, EAAI)
-    return make_view(spread, EAAI)
 
 
 def _starts(seed: int, count: int) -> Starts:
@@ -98,12 +76,12 @@ def decisions(seed: int, worlds: int) -> Contender:
     from agents.search import Search
     from ginrummy_env.core.chance import RowRandom, keys
 
-    view, search = _views(seed), Search(worlds=worlds)
-    row_keys = keys(np.uint64(seed), np.arange(POSITIONS))
+    view, search = views_of("lookahead", "eaai", seed, POSITIONS), Search(worlds=worlds)
+    row_keys = keys(np.uint64(seed), np.arange(len(view)))
 
     def work() -> Work:
         search.act(view, RowRandom(row_keys))
-        return Work(POSITIONS)
+        return Work(len(view))
 
     return work
 

@@ -51,6 +51,7 @@ class RLlibSettings:
     epochs: int = 4
     """How often each decision is learned from."""
     rate: float = 3e-4
+    """Learning rate. This and what follows is as in `training.settings.TrainSettings`."""
     clip: float = 0.2
     entropy: float = 0.002
     gamma: float = 1.0
