@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import nbformat
@@ -161,8 +162,9 @@ def test_ctrl_c_stops_the_kernel_and_leaves_the_notebook_as_it_was(own_folder):
     for line in run.stdout:
         if "cell 2 of 2" in line:
             break
+    time.sleep(3)  # the line is written before the cell is sent: let it arrive
     run.send_signal(signal.SIGINT)
-    _, told = run.communicate(timeout=60)
+    _, told = run.communicate(timeout=180)
     assert run.returncode == 130
     assert told.strip().startswith("interrupted")
     assert "Traceback" not in told
