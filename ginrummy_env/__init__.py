@@ -24,11 +24,11 @@ from ginrummy_env.core.rules import (
 )
 
 if TYPE_CHECKING:
-    from ginrummy_env.aec_env import env, parallel_env, raw_env
-    from ginrummy_env.gym_env import GinRummyEnv
+    from ginrummy_env.envs.aec_env import env, parallel_env, raw_env
+    from ginrummy_env.envs.gym_env import GinRummyEnv
     from ginrummy_env.policy import Policy, make_policy
-    from ginrummy_env.sb3_vec_env import GinRummyVecEnv
-    from ginrummy_env.vector_env import GinRummyVectorEnv
+    from ginrummy_env.envs.sb3_vec_env import GinRummyVecEnv
+    from ginrummy_env.envs.vector_env import GinRummyVectorEnv
 
 __version__ = "0.1.0"
 
@@ -55,12 +55,12 @@ __all__ = [
 ]
 
 _LATER = {
-    "env": "aec_env",
-    "parallel_env": "aec_env",
-    "raw_env": "aec_env",
-    "GinRummyEnv": "gym_env",
-    "GinRummyVectorEnv": "vector_env",
-    "GinRummyVecEnv": "sb3_vec_env",
+    "env": "envs.aec_env",
+    "parallel_env": "envs.aec_env",
+    "raw_env": "envs.aec_env",
+    "GinRummyEnv": "envs.gym_env",
+    "GinRummyVectorEnv": "envs.vector_env",
+    "GinRummyVecEnv": "envs.sb3_vec_env",
     "Policy": "policy",
     "make_policy": "policy",
 }
@@ -74,12 +74,12 @@ def _register() -> None:
     if GYMNASIUM_ID not in gymnasium.registry:
         gymnasium.register(
             GYMNASIUM_ID,
-            entry_point="ginrummy_env.gym_env:GinRummyEnv",
-            vector_entry_point="ginrummy_env.vector_env:GinRummyVectorEnv",
+            entry_point="ginrummy_env.envs.gym_env:GinRummyEnv",
+            vector_entry_point="ginrummy_env.envs.vector_env:GinRummyVectorEnv",
         )
     if PETTINGZOO_ID not in pettingzoo.aec_registry:
-        pettingzoo.register("aec", PETTINGZOO_ID, "ginrummy_env.aec_env:env")
-        pettingzoo.register("parallel", PETTINGZOO_ID, "ginrummy_env.aec_env:parallel_env")
+        pettingzoo.register("aec", PETTINGZOO_ID, "ginrummy_env.envs.aec_env:env")
+        pettingzoo.register("parallel", PETTINGZOO_ID, "ginrummy_env.envs.aec_env:parallel_env")
 
 
 _register()

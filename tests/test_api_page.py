@@ -7,7 +7,7 @@ import pytest
 
 import ginrummy_env
 from ginrummy_env.core.observation import layout
-from ginrummy_env.results import RESULT_KEYS
+from ginrummy_env.envs.deal_infos import RESULT_KEYS
 
 PAGE = (Path(__file__).parents[1] / "docs" / "API.md").read_text(encoding="utf-8")
 

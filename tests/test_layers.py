@@ -14,8 +14,7 @@ LAYERS = ("ginrummy_env.core", "ginrummy_env", "agents", "training")
 
 CORE_ORDER = (
     "cards", "rules", "chance", "melds", "deadwood", "layoff", "scoring", "actions", "state",
-    "deal", "legal", "game", "step", "view", "sampling", "observation",
-    "record_data", "record_text", "record_parse", "record_replay", "record",
+    "deal", "legal", "game", "step", "view", "sampling", "observation", "single_game",
 )  # fmt: skip
 """The modules of core; each may import only those before it."""
 

@@ -24,7 +24,7 @@ from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, hand_of, pars
 from ginrummy_env.core.cards import parse_card as card_of
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deal import knock_limits
-from ginrummy_env.core.record import GameRecord, load, replay
+from ginrummy_env.records.recorder import GameRecord, load, replay
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, NUM_PILE, Outcome, Phase
 from ginrummy_env.core.view import View, make_view

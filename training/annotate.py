@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from agents.explain import Explanation, explain
 from ginrummy_env.core.chance import RowRandom, keys
-from ginrummy_env.core.record import Annotation, DealRecord, GameRecord, replay
-from ginrummy_env.core.record_data import MAX_NOTE
+from ginrummy_env.records.recorder import Annotation, DealRecord, GameRecord, replay
+from ginrummy_env.records.data import MAX_NOTE
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy, make_policy

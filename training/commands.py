@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ginrummy_env.core.record import GameRecord, load, save
+from ginrummy_env.records.recorder import GameRecord, load, save
 from ginrummy_env.core.rules import rules_name
 from ginrummy_env.policy import ENTRY_POINTS
 from training.files import write_json

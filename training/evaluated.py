@@ -7,7 +7,7 @@ import pandas as pd
 
 from ginrummy_env.core.actions import format_action
 from ginrummy_env.core.cards import format_card, format_hand
-from ginrummy_env.core.record import GameRecord, replay
+from ginrummy_env.records.recorder import GameRecord, replay
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.policy import Policy
 from training.figures import LINES, Picture, new_figure, styled

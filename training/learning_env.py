@@ -12,7 +12,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from agents.features import feature_sizes, with_ahead
 from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.sb3_vec_env import GinRummyVecEnv
+from ginrummy_env.envs.sb3_vec_env import GinRummyVecEnv
 from training.settings import TrainSettings
 from training.win_chance import WinChance
 

@@ -17,7 +17,7 @@ from ginrummy_env.core.actions import IllegalActionError
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games, next_deals, restart
-from ginrummy_env.core.record import Recorder
+from ginrummy_env.records.recorder import Recorder
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Int8, Phase
 from ginrummy_env.core.step import step
@@ -72,7 +72,7 @@ class Games:
 def deck_numbers(games: NDArray[np.int64]) -> NDArray[np.uint64]:
     """Return the game numbers that `core.game` makes the decks of: the pairs', [N] uint64.
 
-    Those of the environments have one of the two highest bits set (`ginrummy_env.episodes`), so no
+    Those of the environments have one of the two highest bits set (`ginrummy_env.envs.episodes`), so no
     agent is measured on a deck that it was trained on, whatever the seeds.
     """
     return (games // 2).astype(np.uint64)

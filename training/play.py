@@ -7,7 +7,7 @@ import numpy as np
 
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import game_winners, new_games, next_deals
-from ginrummy_env.core.record import GameRecord, Recorder, replay, save
+from ginrummy_env.records.recorder import GameRecord, Recorder, replay, save
 from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.step import step

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ginrummy_env.core.actions import random_actions
-from ginrummy_env.vector_env import GinRummyVectorEnv
+from ginrummy_env.envs.vector_env import GinRummyVectorEnv
 
 
 def env_speed(

@@ -9,7 +9,7 @@ from typing import Any
 
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, TAKE_UPCARD
 from ginrummy_env.core.cards import NO_CARD
-from ginrummy_env.core.record import DealRecord, GameRecord, complete, replay
+from ginrummy_env.records.recorder import DealRecord, GameRecord, complete, replay
 from ginrummy_env.core.rules import rules_name
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import make_view

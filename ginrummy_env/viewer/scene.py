@@ -10,7 +10,7 @@ from typing import Any
 
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import NO_CARD, NUM_CARDS
-from ginrummy_env.core.record import Annotation, DealRecord, GameRecord
+from ginrummy_env.records.recorder import Annotation, DealRecord, GameRecord
 from ginrummy_env.core.state import NOBODY, NUM_PLAYERS
 from ginrummy_env.core.view import View
 from ginrummy_env.render.html import spoken_name

@@ -10,7 +10,7 @@ import agents.ppo
 from agents.explain import Explanation, explain
 from agents.ppo import Ppo
 from ginrummy_env.core.game import new_games
-from ginrummy_env.core.record import load, read, save, write
+from ginrummy_env.records.recorder import load, read, save, write
 from ginrummy_env.core.rules import EAAI
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view

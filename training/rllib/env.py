@@ -15,7 +15,7 @@ from ray.rllib.env.vector.vector_multi_agent_env import VectorMultiAgentEnv
 from ray.tune.registry import register_env
 
 from agents.features import feature_sizes
-from ginrummy_env.aec_env import AGENTS
+from ginrummy_env.envs.aec_env import AGENTS
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.chance import require_seed

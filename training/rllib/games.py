@@ -10,8 +10,8 @@ from agents.features import features
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.state import NOBODY, BatchState
 from ginrummy_env.core.view import make_view
-from ginrummy_env.episodes import EpisodeOptions, Episodes, advance
-from ginrummy_env.results import EndedDeals
+from ginrummy_env.envs.episodes import EpisodeOptions, Episodes, advance
+from ginrummy_env.envs.deal_infos import EndedDeals
 from training.win_chance import WinChance
 
 DEFAULTS: dict[str, Any] = {

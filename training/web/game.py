@@ -21,7 +21,7 @@ from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deadwood import NOT_HELD, deadwood_after_discard
 from ginrummy_env.core.game import game_winners, new_games, next_deals
-from ginrummy_env.core.record import (
+from ginrummy_env.records.recorder import (
     DealRecord,
     GameRecord,
     RecordError,
@@ -30,7 +30,7 @@ from ginrummy_env.core.record import (
     replay,
     save,
 )
-from ginrummy_env.core.record_data import MAX_NAME
+from ginrummy_env.records.data import MAX_NAME
 from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.step import step

@@ -50,7 +50,7 @@ import numpy as np
 from ginrummy_env.core.actions import DRAW_STOCK, TAKE_UPCARD, format_action
 from ginrummy_env.core.cards import HAND_SIZE, NUM_CARDS, format_card
 from ginrummy_env.core.deal import decks
-from ginrummy_env.core.record_data import (
+from ginrummy_env.records.data import (
     Annotation,
     Cards,
     DealEnd,

@@ -14,7 +14,7 @@ from ginrummy_env.core.game import new_games, next_dealers
 from ginrummy_env.core.layoff import deadwood_cards
 from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.melds import MELDS, NO_MELD
-from ginrummy_env.core.record_data import (
+from ginrummy_env.records.data import (
     MAX_SCORE,
     Cards,
     DealEnd,
@@ -24,8 +24,8 @@ from ginrummy_env.core.record_data import (
     RecordError,
     clip,
 )
-from ginrummy_env.core.record_parse import DealText, GameText
-from ginrummy_env.core.record_text import end_lines, ending_line
+from ginrummy_env.records.parser import DealText, GameText
+from ginrummy_env.records.writer import end_lines, ending_line
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase, concatenate
 from ginrummy_env.core.step import step, void_reasons

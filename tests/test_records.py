@@ -14,12 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vectors import load as vectors
 
-from ginrummy_env.core import record_text
+from ginrummy_env.records import writer
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, PASS, TAKE_UPCARD, random_actions
 from ginrummy_env.core.cards import POINTS, parse_card
 from ginrummy_env.core.game import game_winners, new_games, next_deals
 from ginrummy_env.core.legal import action_masks
-from ginrummy_env.core.record import (
+from ginrummy_env.records.recorder import (
     Annotation,
     DealRecord,
     GameRecord,
@@ -39,7 +39,7 @@ from ginrummy_env.core.rules import CLASSIC, EAAI, Rules
 from ginrummy_env.core.state import FIELD_NAMES, NOBODY, Outcome, Phase
 from ginrummy_env.core.step import step
 
-RECORDS = sorted((Path(__file__).parents[1] / "records").glob("*.txt"))
+RECORDS = sorted((Path(__file__).parent / "records").glob("*.txt"))
 ACTIONS = {DRAW_STOCK: "S", TAKE_UPCARD: "U", PASS: "P", BIG_GIN: "G"}
 NUMBERS = {letter: action for action, letter in ACTIONS.items()}
 
@@ -157,7 +157,7 @@ def test_golden_record(path):
 
 
 def test_the_example_of_the_documentation():
-    example = record_text.__doc__.split("::\n\n")[1].split("\n\n- ")[0]
+    example = writer.__doc__.split("::\n\n")[1].split("\n\n- ")[0]
     text = "\n".join(line[4:] for line in example.split("\n")) + "\n"
     assert write(read(text)) == text
 

@@ -1,6 +1,6 @@
 """Records of games: made from batches, written, read, replayed and kept in files.
 
-`record_text` shows the format. Whatever is read is played again by the engine: each action must be
+`writer` shows the format. Whatever is read is played again by the engine: each action must be
 legal, and cards, results, melds, lay-offs and totals must be those that the record states.
 
 >>> from ginrummy_env.core.game import new_games
@@ -25,16 +25,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.cards import Rows
-from ginrummy_env.core.record_data import (
+from ginrummy_env.records.data import (
     Annotation,
     DealEnd,
     DealRecord,
     GameRecord,
     RecordError,
 )
-from ginrummy_env.core.record_parse import MAX_LINE, GameText, parse_games
-from ginrummy_env.core.record_replay import complete, complete_texts, deal_ends, replay
-from ginrummy_env.core.record_text import write_game
+from ginrummy_env.records.parser import MAX_LINE, GameText, parse_games
+from ginrummy_env.records.replay import complete, complete_texts, deal_ends, replay
+from ginrummy_env.records.writer import write_game
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, BatchState, Outcome, require_rows
 

@@ -18,10 +18,10 @@ from ginrummy_env.core.chance import MAX_SEED, require_seed
 from ginrummy_env.core.observation import observation_size
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
-from ginrummy_env.episodes import Episode, EpisodeOptions, Reward, Split
-from ginrummy_env.learner import IllegalAction, LearnerGames
+from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split
+from ginrummy_env.envs.learner_games import IllegalAction, LearnerGames
 from ginrummy_env.policy import Policy
-from ginrummy_env.screen import RENDER_FPS, RENDER_MODES, Screen
+from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
 
 _ROW = np.zeros(1, dtype=np.intp)
 

@@ -1,4 +1,4 @@
-"""The text of records taken apart, with the line of everything. `record_text` shows the format."""
+"""The text of records taken apart, with the line of everything. `writer` shows the format."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -16,7 +16,7 @@ from ginrummy_env.core.actions import (
 )
 from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, format_card, parse_card
 from ginrummy_env.core.chance import MAX_SEED
-from ginrummy_env.core.record_data import (
+from ginrummy_env.records.data import (
     MAX_ACTIONS,
     MAX_DEALS,
     MAX_NAME,
@@ -29,7 +29,7 @@ from ginrummy_env.core.record_data import (
     clip,
     require_line,
 )
-from ginrummy_env.core.record_text import HEADER, NUM_DEALT, checksum, seed_deck
+from ginrummy_env.records.writer import HEADER, NUM_DEALT, checksum, seed_deck
 from ginrummy_env.core.rules import NUM_STOCK, PRESETS, Rules
 
 MAX_LINE = 8192

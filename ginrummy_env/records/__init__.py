@@ -1,0 +1,1 @@
+"""Records of games as text: written, read, replayed by the engine, kept in files."""
