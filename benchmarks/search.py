@@ -15,7 +15,7 @@ from benchmarks.registry import Benchmark, Entry, Goal, Measured, Measurement
 from benchmarks.timing import Contender, Work
 
 if TYPE_CHECKING:
-    from agents.search_rollout import Starts
+    from ginrummy_agents.search.rollout import Starts
 
 ROLLOUTS = 65_536
 POSITIONS = 512
@@ -29,7 +29,7 @@ def _starts(seed: int, count: int) -> Starts:
     """Return deals at their start, to be played to their end."""
     import numpy as np
 
-    from agents.search_rollout import FREE, Starts
+    from ginrummy_agents.search.rollout import FREE, Starts
     from ginrummy_env.core.cards import CARD_BIT
     from ginrummy_env.core.game import new_games
     from ginrummy_env.core.rules import EAAI
@@ -57,7 +57,7 @@ def _starts(seed: int, count: int) -> Starts:
 
 def rollouts(seed: int) -> Contender:
     """Whole deals by the rules of the search."""
-    from agents.search_rollout import Style, roll_out
+    from ginrummy_agents.search.rollout import Style, roll_out
     from ginrummy_env.core.rules import EAAI
 
     starts, me, him = _starts(seed, ROLLOUTS), Style(), Style(999, 98, 98, 0, 0)
@@ -73,7 +73,7 @@ def decisions(seed: int, worlds: int) -> Contender:
     """Decisions of a search with so many worlds."""
     import numpy as np
 
-    from agents.search import Search
+    from ginrummy_agents.search.policy import Search
     from ginrummy_env.core.chance import RowRandom, keys
 
     view, search = views_of("lookahead", "eaai", seed, POSITIONS), Search(worlds=worlds)
@@ -88,7 +88,7 @@ def decisions(seed: int, worlds: int) -> Contender:
 
 def games(seed: int, worlds: int) -> Measured:
     """Return how many games a second of the processor one player of a match decides."""
-    from agents.search import Search
+    from ginrummy_agents.search.policy import Search
     from training.match import play_match
 
     search = Search(worlds=worlds)

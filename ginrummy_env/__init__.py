@@ -26,9 +26,9 @@ from ginrummy_env.core.rules import (
 if TYPE_CHECKING:
     from ginrummy_env.envs.aec_env import env, parallel_env, raw_env
     from ginrummy_env.envs.gym_env import GinRummyEnv
-    from ginrummy_env.policy import Policy, make_policy
     from ginrummy_env.envs.sb3_vec_env import GinRummyVecEnv
     from ginrummy_env.envs.vector_env import GinRummyVectorEnv
+    from ginrummy_env.policy import Policy, make_policy
 
 __version__ = "0.1.0"
 

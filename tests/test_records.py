@@ -14,11 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from vectors import load as vectors
 
-from ginrummy_env.records import writer
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, PASS, TAKE_UPCARD, random_actions
 from ginrummy_env.core.cards import POINTS, parse_card
 from ginrummy_env.core.game import game_winners, new_games, next_deals
 from ginrummy_env.core.legal import action_masks
+from ginrummy_env.core.rules import CLASSIC, EAAI, Rules
+from ginrummy_env.core.state import FIELD_NAMES, NOBODY, Outcome, Phase
+from ginrummy_env.core.step import step
+from ginrummy_env.records import writer
 from ginrummy_env.records.recorder import (
     Annotation,
     DealRecord,
@@ -35,9 +38,6 @@ from ginrummy_env.records.recorder import (
     save,
     write,
 )
-from ginrummy_env.core.rules import CLASSIC, EAAI, Rules
-from ginrummy_env.core.state import FIELD_NAMES, NOBODY, Outcome, Phase
-from ginrummy_env.core.step import step
 
 RECORDS = sorted((Path(__file__).parent / "records").glob("*.txt"))
 ACTIONS = {DRAW_STOCK: "S", TAKE_UPCARD: "U", PASS: "P", BIG_GIN: "G"}

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from agents.ppo import Network, NetworkPolicy
+from ginrummy_agents.learned.policy import Network, NetworkPolicy
 from training.files import ResultError, read_json, write_csv
 from training.match import MatchResult, play_match
 from training.run import LAST, RESULT, SETTINGS, Run

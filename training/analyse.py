@@ -16,19 +16,19 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from agents.search import Search
-from agents.search_candidates import Candidates, candidates_of
-from agents.search_trial import ENDINGS, Trial
+from ginrummy_agents.search.candidates import Candidates, candidates_of
+from ginrummy_agents.search.policy import Search
+from ginrummy_agents.search.trial import ENDINGS, Trial
 from ginrummy_env.core.actions import format_action
 from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, hand_of, parse_hand
 from ginrummy_env.core.cards import parse_card as card_of
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deal import knock_limits
-from ginrummy_env.records.recorder import GameRecord, load, replay
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, NUM_PILE, Outcome, Phase
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import make_policy
+from ginrummy_env.records.recorder import GameRecord, load, replay
 from ginrummy_env.render.text import position_line
 from training.files import write_json
 

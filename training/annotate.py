@@ -13,13 +13,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.explain import Explanation, explain
+from ginrummy_agents.explain import Explanation, explain
 from ginrummy_env.core.chance import RowRandom, keys
-from ginrummy_env.records.recorder import Annotation, DealRecord, GameRecord, replay
-from ginrummy_env.records.data import MAX_NOTE
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy, make_policy
+from ginrummy_env.records.data import MAX_NOTE
+from ginrummy_env.records.recorder import Annotation, DealRecord, GameRecord, replay
 from training.lockstep import AGENTS
 from training.match import Match, record_games
 

@@ -1,6 +1,6 @@
-"""Fit what the opponent's play tells of his hand: `agents.search_belief`.
+"""Fit what the opponent's play tells of his hand: `ginrummy_agents.search.belief`.
 
-``python -m training.belief`` writes agents/data/belief.npz. With ``--check FOLDER`` it says how
+``python -m training.belief`` writes agents/ginrummy_agents/data/belief.npz. With ``--check FOLDER`` it says how
 good the shipped file is, on other deals: belief.csv, belief.json and belief.png.
 """
 
@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import agents
-from agents.search_belief import (
+from ginrummy_agents.search.belief import (
     BELIEF,
     FEATURES,
     STAGES,
@@ -22,7 +21,7 @@ from agents.search_belief import (
     features,
     stages,
 )
-from agents.search_worlds import sample_worlds
+from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_env.core.actions import NO_ACTION
 from ginrummy_env.core.cards import Hands, card_planes, hand_size
 from ginrummy_env.core.chance import RowRandom, keys

@@ -1,4 +1,4 @@
-"""How good the belief of `agents.search_belief` is, against true hands of deals not fitted to."""
+"""How good the belief of `ginrummy_agents.search.belief` is, against true hands of deals not fitted to."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.search_belief import STAGES, fitted, scaled
-from agents.search_worlds import sample_worlds
+from ginrummy_agents.search.belief import STAGES, fitted, scaled
+from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_env.core.cards import card_planes, hand_size
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deadwood import deadwood

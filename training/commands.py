@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ginrummy_env.records.recorder import GameRecord, load, save
 from ginrummy_env.core.rules import rules_name
 from ginrummy_env.policy import ENTRY_POINTS
+from ginrummy_env.records.recorder import GameRecord, load, save
 from training.files import write_json
 from training.human import Human, QuitGame
 from training.match import (

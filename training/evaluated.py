@@ -7,9 +7,9 @@ import pandas as pd
 
 from ginrummy_env.core.actions import format_action
 from ginrummy_env.core.cards import format_card, format_hand
-from ginrummy_env.records.recorder import GameRecord, replay
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.policy import Policy
+from ginrummy_env.records.recorder import GameRecord, replay
 from training.figures import LINES, Picture, new_figure, styled
 from training.match import play_match
 from training.summary import summarise

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from agents.common import lowers_deadwood, makes_meld, staying
-from agents.outs import loose_cards
+from ginrummy_agents.rules.base import lowers_deadwood, makes_meld, staying
+from ginrummy_agents.rules.next_draw import loose_cards
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, TAKE_UPCARD
 from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS, RANK_LETTERS, card_planes
 from ginrummy_env.core.chance import Random

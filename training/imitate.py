@@ -25,7 +25,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from agents.features import features
+from ginrummy_agents.learned.inputs import features
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games, next_deals, restart
 from ginrummy_env.core.rules import Rules

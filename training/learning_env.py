@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnvWrapper
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
-from agents.features import feature_sizes, with_ahead
+from ginrummy_agents.learned.inputs import feature_sizes, with_ahead
 from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.envs.sb3_vec_env import GinRummyVecEnv

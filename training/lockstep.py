@@ -17,12 +17,12 @@ from ginrummy_env.core.actions import IllegalActionError
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games, next_deals, restart
-from ginrummy_env.records.recorder import Recorder
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Int8, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import Policy
+from ginrummy_env.records.recorder import Recorder
 from training.table import Table, Tally
 
 BATCH = 4096

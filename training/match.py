@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 import ginrummy_env
 from ginrummy_env.core.chance import require_seed
-from ginrummy_env.records.recorder import GameRecord, Recorder
-from ginrummy_env.records.data import MAX_NAME
 from ginrummy_env.core.rules import Rules, as_rules, rules_name
 from ginrummy_env.policy import Policy, make_policy
+from ginrummy_env.records.data import MAX_NAME
+from ginrummy_env.records.recorder import GameRecord, Recorder
 from training.files import ResultError, read_arrays, write_arrays
 from training.lockstep import BATCH, Clock, Games, Lockstep
 from training.table import GAME, Table, empty_table

@@ -14,7 +14,7 @@ one suit is known of all 24 orders of them, and the layers are small. Runs lie w
 are seen in the sum over the suits. A convolution does the same at each of the 13 ranks: A looks at
 `WINDOW` ranks of the suit, B at the one rank of all suits, and the weights are those of every rank.
 
-Torch stays on this side: `arrays_of` gives the weights as plain arrays, which `agents.ppo` plays.
+Torch stays on this side: `arrays_of` gives the weights as plain arrays, which `ginrummy_agents.learned.policy` plays.
 """
 
 from typing import Any
@@ -28,8 +28,8 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.type_aliases import Schedule
 from torch import nn
 
-from agents.features import feature_sizes
-from agents.ppo import WINDOW
+from ginrummy_agents.learned.inputs import feature_sizes
+from ginrummy_agents.learned.policy import WINDOW
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS
 
@@ -82,7 +82,7 @@ class SuitFeatures(BaseFeaturesExtractor):
         """Make the layers.
 
         Args:
-            observation_space: of `agents.features.features`.
+            observation_space: of `ginrummy_agents.learned.inputs.features`.
             derived, ahead: with which planes.
             width: numbers a suit in each layer.
             layers: how many, at least one.
@@ -216,7 +216,7 @@ class SuitPolicy(MaskableActorCriticPolicy):
 
 
 def arrays_of(policy: SuitPolicy) -> dict[str, NDArray[np.float32]]:
-    """Return the weights that choose actions, as `agents.ppo` reads them: inputs first."""
+    """Return the weights that choose actions, as `ginrummy_agents.learned.policy` reads them: inputs first."""
 
     def plain(tensor: torch.Tensor) -> NDArray[np.float32]:
         return np.ascontiguousarray(tensor.detach().cpu().numpy().T.astype(np.float32))

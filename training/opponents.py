@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.ppo import NetworkPolicy, load_network
+from ginrummy_agents.learned.policy import NetworkPolicy, load_network
 from ginrummy_env.policy import Policy, make_policy
 from training.settings import POOL, TrainSettings
 

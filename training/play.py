@@ -7,12 +7,12 @@ import numpy as np
 
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import game_winners, new_games, next_deals
-from ginrummy_env.records.recorder import GameRecord, Recorder, replay, save
 from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy, make_policy
+from ginrummy_env.records.recorder import GameRecord, Recorder, replay, save
 from ginrummy_env.render import position_line, position_text
 from training.human import Human, QuitGame
 

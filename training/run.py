@@ -14,7 +14,7 @@ import torch
 from stable_baselines3.common.logger import KVWriter
 
 import ginrummy_env
-from agents.ppo import Network
+from ginrummy_agents.learned.policy import Network
 from training.files import ResultError, read_json, write_json, write_whole
 from training.match import typed_command
 from training.network import SuitPolicy, arrays_of
@@ -167,7 +167,7 @@ class Run:
         return Network(arrays_of(policy), about)
 
     def export(self, name: str, policy: SuitPolicy, dtype: str = "float32") -> Path:
-        """Write the policy as it is now for `agents.ppo`."""
+        """Write the policy as it is now for `ginrummy_agents.learned.policy`."""
         path = self.folder / name
         write_whole(path, self.network(policy).to_bytes(dtype))
         return path

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.search import Search
-from agents.search_value import win_chance
+from ginrummy_agents.search.policy import Search
+from ginrummy_agents.win_chance import win_chance
 from ginrummy_env.core.actions import KNOCK
 from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.chance import RowRandom, keys

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import ginrummy_env
-from agents.explain import explain
+from ginrummy_agents.explain import explain
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import rules_name

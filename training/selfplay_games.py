@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.explain import Explanation, act_and_explain
+from ginrummy_agents.explain import Explanation, act_and_explain
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import RowRandom, require_seed
 from ginrummy_env.core.rules import Rules, as_rules

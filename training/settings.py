@@ -28,7 +28,7 @@ class TrainSettings:
     derived: bool = True
     """Whether the network sees the derived planes of the observation."""
     ahead: bool = True
-    """Whether it sees the planes that look one draw ahead (`agents.features`)."""
+    """Whether it sees the planes that look one draw ahead (`ginrummy_agents.learned.inputs`)."""
     width: int = 64
     """Numbers a suit in each layer."""
     layers: int = 2

@@ -23,7 +23,7 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
 
-from agents.ppo import Network, NetworkPolicy
+from ginrummy_agents.learned.policy import Network, NetworkPolicy
 from ginrummy_env.policy import make_policy
 from training.curves import draw_curves
 from training.files import write_json

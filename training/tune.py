@@ -1,4 +1,4 @@
-"""Fits the weights of `agents.champion` to the results of deals.
+"""Fits the weights of `ginrummy_agents.rules.champion` to the results of deals.
 
 Each round plays the agent of the round before against some opponents, with a share of its draws,
 discards and knocks chosen at random, and notes the features of what it did beside the net points
@@ -6,7 +6,7 @@ that the deal then brought. A ridge regression on each of the four kinds of choi
 weights: what a choice is worth if one goes on as this round's agent does.
 
 ``python -m training.tune eaai`` and ``python -m training.tune classic`` write their sets into
-agents/data/champion.json. The decks are those of no match, whatever the seed.
+agents/ginrummy_agents/data/champion.json. The decks are those of no match, whatever the seed.
 """
 
 import argparse
@@ -20,12 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import agents
-from agents.champion import Champion, open_to_taking
-from agents.choose import pick_one
-from agents.common import staying
-from agents.lookahead import Lookahead, candidates
-from agents.worth import (
+import ginrummy_agents
+from ginrummy_agents.rules.base import staying
+from ginrummy_agents.rules.champion import Champion, open_to_taking
+from ginrummy_agents.rules.champion_features import (
     NAMES,
     TAKE,
     Features,
@@ -34,6 +32,8 @@ from agents.worth import (
     knock_features,
     stock_features,
 )
+from ginrummy_agents.rules.lookahead import Lookahead, candidates
+from ginrummy_agents.rules.work_lists import pick_one
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, Rows
 from ginrummy_env.core.chance import Random, RowRandom, keys
@@ -291,7 +291,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--opponents", nargs="+", default=list(default.opponents))
     for name in ("rounds", "games", "seed"):
         parser.add_argument(f"--{name}", type=int, default=getattr(default, name))
-    path = Path(agents.__file__).parent / "data" / "champion.json"
+    path = Path(ginrummy_agents.__file__).parent / "data" / "champion.json"
     parser.add_argument("--out", type=Path, default=path, help="the file of weights")
     given = vars(parser.parse_args(arguments))
     out = given.pop("out")

@@ -1,6 +1,6 @@
-"""How many points deals are worth, for the chance of winning a game: `agents.search_value`.
+"""How many points deals are worth, for the chance of winning a game: `ginrummy_agents.win_chance`.
 
-``python -m training.winchance`` writes agents/data/winchance.npz.
+``python -m training.winchance`` writes agents/ginrummy_agents/data/winchance.npz.
 """
 
 import argparse
@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-import agents
-from agents.search_value import DEAL_POINTS, MOST_POINTS, solve
+from ginrummy_agents.win_chance import DEAL_POINTS, MOST_POINTS, solve
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules, as_rules

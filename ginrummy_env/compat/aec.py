@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 
-from ginrummy_env.envs.aec_env import AGENTS, ILLEGAL_REWARD, Observation, OrderEnforced
 from ginrummy_env.compat.actions import NUM_OLD_ACTIONS, IllegalOldActionError
 from ginrummy_env.compat.core_game import CoreGame
 from ginrummy_env.compat.game import NUM_PLANES, Game
 from ginrummy_env.compat.old_game import OldGame
 from ginrummy_env.core.cards import NUM_CARDS
+from ginrummy_env.envs.aec_env import AGENTS, ILLEGAL_REWARD, Observation, OrderEnforced
 from ginrummy_env.envs.rendering import RENDER_MODES, Screen
 
 RLCARD_KNOCK_REWARD, RLCARD_GIN_REWARD = 0.2, 1.0

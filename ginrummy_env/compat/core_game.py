@@ -15,10 +15,10 @@ from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.deadwood import deadwood, knock_discards
 from ginrummy_env.core.legal import mover_hands
 from ginrummy_env.core.rules import RLCARD
-from ginrummy_env.core.state import NOBODY, Outcome, Phase
-from ginrummy_env.envs.episodes import EpisodeOptions, Episodes
 from ginrummy_env.core.single_game import quick_step
+from ginrummy_env.core.state import NOBODY, Outcome, Phase
 from ginrummy_env.envs.deal_infos import EndedDeals
+from ginrummy_env.envs.episodes import EpisodeOptions, Episodes
 
 _ROW = np.zeros(1, dtype=np.intp)
 _GIN_LIMIT = np.zeros(1, dtype=np.int16)

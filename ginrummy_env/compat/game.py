@@ -21,8 +21,8 @@ from ginrummy_env.compat.actions import (
 )
 from ginrummy_env.core.cards import CARD_BIT, FULL_DECK, LANE_RANKS, NUM_CARDS, NUM_LANE_PATTERNS
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.single_game import quick_mask
+from ginrummy_env.core.state import BatchState, Phase
 
 NUM_PLANES = 5
 _NUM_ROW_ACTIONS = 2 * NUM_CARDS  # the core's discards and knocks, which stand side by side there

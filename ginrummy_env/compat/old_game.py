@@ -43,9 +43,9 @@ from ginrummy_env.core.deal import require_decks
 from ginrummy_env.core.game import restart
 from ginrummy_env.core.legal import mover_hands
 from ginrummy_env.core.rules import RLCARD
+from ginrummy_env.core.single_game import quick_step
 from ginrummy_env.core.state import BatchState, Outcome, Phase
 from ginrummy_env.core.step import step
-from ginrummy_env.core.single_game import quick_step
 
 MOST_STEPS = 199
 """Steps before the end after which the hand can only be declared dead: 200 recorded moves."""

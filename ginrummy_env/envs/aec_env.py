@@ -24,9 +24,9 @@ from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
 from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.observation import observation_size
 from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.single_game import quick_legal_step, quick_mask, quick_observation
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Episodes, Reward, Split
-from ginrummy_env.core.single_game import quick_legal_step, quick_mask, quick_observation
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
 
 AGENTS = ["player_0", "player_1"]

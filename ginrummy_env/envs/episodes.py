@@ -15,9 +15,9 @@ from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.game import game_winners, next_deals, restart
 from ginrummy_env.core.rules import CLASSIC, Rules, as_rules
 from ginrummy_env.core.scoring import final_scores
+from ginrummy_env.core.single_game import quick_legal_step
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.step import step
-from ginrummy_env.core.single_game import quick_legal_step
 from ginrummy_env.envs.deal_infos import EndedDeals
 
 Episode = Literal["game", "deal"]

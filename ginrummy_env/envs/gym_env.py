@@ -20,8 +20,8 @@ from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
 from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split
 from ginrummy_env.envs.learner_games import IllegalAction, LearnerGames
-from ginrummy_env.policy import Policy
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
+from ginrummy_env.policy import Policy
 
 _ROW = np.zeros(1, dtype=np.intp)
 

@@ -15,12 +15,12 @@ from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import RowRandom, bits, keys
 from ginrummy_env.core.legal import action_masks, require_actions
 from ginrummy_env.core.observation import observe
+from ginrummy_env.core.single_game import quick_mask, quick_observation
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.view import View, make_view
+from ginrummy_env.envs.deal_infos import DealResult, EndedDeals
 from ginrummy_env.envs.episodes import EpisodeOptions, Episodes, advance
 from ginrummy_env.policy import Policy, make_policy
-from ginrummy_env.core.single_game import quick_mask, quick_observation
-from ginrummy_env.envs.deal_infos import DealResult, EndedDeals
 
 IllegalAction = Literal["raise", "lose"]
 Opponents = str | Policy | Sequence[str | Policy]

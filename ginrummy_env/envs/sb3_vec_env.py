@@ -22,8 +22,8 @@ from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
 from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split
 from ginrummy_env.envs.learner_games import IllegalAction, LearnerGames, Opponents
-from ginrummy_env.policy import Policy
 from ginrummy_env.envs.rendering import Screen
+from ginrummy_env.policy import Policy
 
 
 class GinRummyVecEnv(VecEnv):

@@ -15,7 +15,13 @@ from ginrummy_env.core.chance import MAX_SEED, require_seed
 from ginrummy_env.core.observation import observation_size
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split
-from ginrummy_env.envs.learner_games import Deals, IllegalAction, LearnerGames, LearnerStep, Opponents
+from ginrummy_env.envs.learner_games import (
+    Deals,
+    IllegalAction,
+    LearnerGames,
+    LearnerStep,
+    Opponents,
+)
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
 
 Flat = NDArray[np.float32]

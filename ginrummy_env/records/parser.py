@@ -16,6 +16,7 @@ from ginrummy_env.core.actions import (
 )
 from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, format_card, parse_card
 from ginrummy_env.core.chance import MAX_SEED
+from ginrummy_env.core.rules import NUM_STOCK, PRESETS, Rules
 from ginrummy_env.records.data import (
     MAX_ACTIONS,
     MAX_DEALS,
@@ -30,7 +31,6 @@ from ginrummy_env.records.data import (
     require_line,
 )
 from ginrummy_env.records.writer import HEADER, NUM_DEALT, checksum, seed_deck
-from ginrummy_env.core.rules import NUM_STOCK, PRESETS, Rules
 
 MAX_LINE = 8192
 """Most characters of a line."""

@@ -25,6 +25,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.cards import Rows
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.state import NOBODY, BatchState, Outcome, require_rows
 from ginrummy_env.records.data import (
     Annotation,
     DealEnd,
@@ -35,8 +37,6 @@ from ginrummy_env.records.data import (
 from ginrummy_env.records.parser import MAX_LINE, GameText, parse_games
 from ginrummy_env.records.replay import complete, complete_texts, deal_ends, replay
 from ginrummy_env.records.writer import write_game
-from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import NOBODY, BatchState, Outcome, require_rows
 
 __all__ = [
     "Annotation",

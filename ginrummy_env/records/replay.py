@@ -14,6 +14,10 @@ from ginrummy_env.core.game import new_games, next_dealers
 from ginrummy_env.core.layoff import deadwood_cards
 from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.melds import MELDS, NO_MELD
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase, concatenate
+from ginrummy_env.core.step import step, void_reasons
+from ginrummy_env.core.view import lay_down
 from ginrummy_env.records.data import (
     MAX_SCORE,
     Cards,
@@ -26,10 +30,6 @@ from ginrummy_env.records.data import (
 )
 from ginrummy_env.records.parser import DealText, GameText
 from ginrummy_env.records.writer import end_lines, ending_line
-from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase, concatenate
-from ginrummy_env.core.step import step, void_reasons
-from ginrummy_env.core.view import lay_down
 
 
 def complete(records: Sequence[GameRecord]) -> list[GameRecord]:

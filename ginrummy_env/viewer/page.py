@@ -9,10 +9,10 @@ from typing import Any
 
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, TAKE_UPCARD
 from ginrummy_env.core.cards import NO_CARD
-from ginrummy_env.records.recorder import DealRecord, GameRecord, complete, replay
 from ginrummy_env.core.rules import rules_name
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import make_view
+from ginrummy_env.records.recorder import DealRecord, GameRecord, complete, replay
 from ginrummy_env.render.reading import read_position
 from ginrummy_env.render.text import sign_name
 from ginrummy_env.viewer.scene import CARD_NAMES, Json, action_words, decision, frame, sheet

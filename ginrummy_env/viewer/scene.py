@@ -10,9 +10,9 @@ from typing import Any
 
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import NO_CARD, NUM_CARDS
-from ginrummy_env.records.recorder import Annotation, DealRecord, GameRecord
 from ginrummy_env.core.state import NOBODY, NUM_PLAYERS
 from ginrummy_env.core.view import View
+from ginrummy_env.records.recorder import Annotation, DealRecord, GameRecord
 from ginrummy_env.render.html import spoken_name
 from ginrummy_env.render.position import OUTCOME_WORDS, Group, Position, Side
 from ginrummy_env.render.reading import read_position

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from positions import VARIANTS, permute_hidden, play_deals, positions, rich_decks
 
-from agents.registry import AGENTS
+from ginrummy_agents.registry import AGENTS
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.rules import PRESETS, Rules

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agents.explain import act_and_explain
+from ginrummy_agents.explain import act_and_explain
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deadwood import least_after_discard
 from ginrummy_env.core.game import new_games

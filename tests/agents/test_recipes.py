@@ -5,10 +5,10 @@ import pytest
 from cases import card
 from positions import play, stacked_deck
 
-from agents.common import RuleAgent
-from agents.heuristic import danger_of, score_limits
-from agents.lookahead import candidates, fit_for_opponent, own_turns
-from agents.simple import repeated_pairs
+from ginrummy_agents.rules.base import RuleAgent
+from ginrummy_agents.rules.heuristic import danger_of, score_limits
+from ginrummy_agents.rules.lookahead import candidates, fit_for_opponent, own_turns
+from ginrummy_agents.rules.simple import repeated_pairs
 from ginrummy_env.core.actions import format_action
 from ginrummy_env.core.cards import format_hand, parse_hand
 from ginrummy_env.core.game import new_games

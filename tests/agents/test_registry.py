@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from agents.heuristic import Heuristic
-from agents.registry import AGENTS
-from agents.simple import Simple
+from ginrummy_agents.registry import AGENTS
+from ginrummy_agents.rules.heuristic import Heuristic
+from ginrummy_agents.rules.simple import Simple
 from ginrummy_env.policy import ENTRY_POINTS, Policy, make_policy
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from positions import permute_hidden, positions
 
-from agents.search import Search
-from agents.search_belief import FEATURES, features, fitted
-from agents.search_candidates import candidates_of
-from agents.search_rollout import Starts, Style, roll_out
-from agents.search_settle import arranged, left_over, quick_settle, settle
-from agents.search_value import deal_points, solve, table, win_chance
-from agents.search_worlds import sample_worlds
+from ginrummy_agents.search.belief import FEATURES, features, fitted
+from ginrummy_agents.search.candidates import candidates_of
+from ginrummy_agents.search.policy import Search
+from ginrummy_agents.search.rollout import Starts, Style, roll_out
+from ginrummy_agents.search.settle import arranged, left_over, quick_settle, settle
+from ginrummy_agents.search.worlds import sample_worlds
+from ginrummy_agents.win_chance import deal_points, solve, table, win_chance
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, TAKE_UPCARD, format_action, parse_action
 from ginrummy_env.core.cards import (
     CARD_BIT,

@@ -7,10 +7,10 @@ from ginrummy_env.core.game import new_games, next_deals, restart
 from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.observation import observe
 from ginrummy_env.core.rules import PRESETS, Rules
+from ginrummy_env.core.single_game import quick_legal_step, quick_mask, quick_observation
 from ginrummy_env.core.state import FIELD_NAMES, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
-from ginrummy_env.core.single_game import quick_legal_step, quick_mask, quick_observation
 
 VARIANTS = {
     **PRESETS,

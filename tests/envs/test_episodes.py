@@ -13,9 +13,9 @@ from ginrummy_env.core.rules import CLASSIC, PRESETS, Rules
 from ginrummy_env.core.scoring import final_scores
 from ginrummy_env.core.state import Outcome
 from ginrummy_env.core.view import make_view
+from ginrummy_env.envs.deal_infos import RESULT_KEYS
 from ginrummy_env.envs.episodes import EpisodeOptions, Episodes
 from ginrummy_env.policy import make_policy
-from ginrummy_env.envs.deal_infos import RESULT_KEYS
 
 MODES = [(episode, reward) for episode in ("game", "deal") for reward in ("win", "points", "final")]
 

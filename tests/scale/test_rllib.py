@@ -12,8 +12,8 @@ from gymnasium import spaces
 from ray.rllib.core.columns import Columns
 from ray.rllib.utils.torch_utils import FLOAT_MIN
 
-from agents.features import features
-from agents.ppo import Network, load_network, shipped
+from ginrummy_agents.learned.inputs import features
+from ginrummy_agents.learned.policy import Network, load_network, shipped
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import EAAI
 from ginrummy_env.core.step import step

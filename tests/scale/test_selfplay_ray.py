@@ -4,7 +4,7 @@ import pytest
 import ray
 from ray_policies import Cheats, Dies
 
-from agents.ppo import load_network, shipped
+from ginrummy_agents.learned.policy import load_network, shipped
 from ginrummy_env.core.actions import IllegalActionError
 from ginrummy_env.core.rules import EAAI
 from training.cli import main

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from agents.ppo import NetworkPolicy, load_network, shipped
+from ginrummy_agents.learned.policy import NetworkPolicy, load_network, shipped
 from ginrummy_env.core.rules import CLASSIC
 from training.annotate import record_match
 from training.evaluated import decisions, evaluated, rates_picture

@@ -202,7 +202,10 @@ def test_interrupted_matches_go_on(tmp_path):
 
 
 def test_the_sign_of_the_code_hangs_on_the_agents_that_play():
-    assert code.modules_of(["search:16,base=heuristic"]) == ["agents.heuristic", "agents.search"]
+    assert code.modules_of(["search:16,base=heuristic"]) == [
+        "ginrummy_agents.rules.heuristic",
+        "ginrummy_agents.search.policy",
+    ]
     signs = {code.fingerprint([agent]) for agent in ("simple", "hein", "gold", "hein:0.5")}
     assert len(signs) == 3
     assert code.fingerprint(["simple"], ["training.experiments.deals"]) not in signs

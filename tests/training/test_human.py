@@ -8,10 +8,10 @@ import pytest
 from ginrummy_env.core.actions import BIG_GIN, KNOCK, PASS, format_action
 from ginrummy_env.core.cards import CARD_BIT, FULL_DECK, parse_card
 from ginrummy_env.core.game import new_games
-from ginrummy_env.records.recorder import load
 from ginrummy_env.core.rules import CLASSIC, MODERN, Rules
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import OPPONENT, make_view
+from ginrummy_env.records.recorder import load
 from training import play as play_module
 from training.human import HELP, Human, QuitGame, log_text, melds_text, read_action, why_not
 from training.play import play, replay_game

@@ -13,9 +13,9 @@ import pytest
 
 from ginrummy_env.core.actions import DRAW_STOCK, PASS, TAKE_UPCARD, IllegalActionError
 from ginrummy_env.core.deal import decks
-from ginrummy_env.records.recorder import write
 from ginrummy_env.core.rules import EAAI, PRESETS, Rules
 from ginrummy_env.core.state import Outcome
+from ginrummy_env.records.recorder import write
 from training import match as match_module
 from training.files import ResultError
 from training.lockstep import Games, Lockstep

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from agents.explain import explain
-from agents.ppo import NetworkPolicy, load_network, shipped
+from ginrummy_agents.explain import explain
+from ginrummy_agents.learned.policy import NetworkPolicy, load_network, shipped
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.observation import observe

@@ -12,8 +12,8 @@ from time import monotonic, sleep
 import numpy as np
 import pytest
 
-from agents.features import features
-from agents.ppo import Network
+from ginrummy_agents.learned.inputs import features
+from ginrummy_agents.learned.policy import Network
 from ginrummy_env.core.rules import CLASSIC, EAAI
 from ginrummy_env.policy import make_policy
 from training.cli import main

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-import agents.explain
-import agents.ppo
-from agents.explain import Explanation, explain
-from agents.ppo import Ppo
+import ginrummy_agents.explain
+import ginrummy_agents.learned.policy
+from ginrummy_agents.explain import Explanation, explain
+from ginrummy_agents.learned.policy import Ppo
 from ginrummy_env.core.game import new_games
-from ginrummy_env.records.recorder import load, read, save, write
 from ginrummy_env.core.rules import EAAI
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import make_policy
+from ginrummy_env.records.recorder import load, read, save, write
 from ginrummy_env.viewer import Replay
 from training.annotate import CANDIDATES, annotate, remark_on
 from training.annotate import record_match as record
@@ -124,7 +124,7 @@ def test_the_learned_policy_says_with_which_chance_it_chooses(monkeypatch):
         def logits(self, observations):
             return 5 * observations[:, 52:160]
 
-    for module in (agents.explain, agents.ppo):
+    for module in (ginrummy_agents.explain, ginrummy_agents.learned.policy):
         monkeypatch.setattr(module, "load_network", lambda path: Network())
     state = new_games(3, 40, EAAI)
     for _ in range(3):

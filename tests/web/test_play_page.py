@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("flask", reason="the extra `web` is not installed")
 from web_play import choose, hidden_in, serving
 
-from ginrummy_env.records.recorder import load
 from ginrummy_env.core.rules import CLASSIC, EAAI
+from ginrummy_env.records.recorder import load
 
 SCENE = "({status: scene.status, choices: scene.choices, at: document.body.dataset.at})"
 

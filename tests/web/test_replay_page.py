@@ -11,11 +11,11 @@ import pytest
 from ginrummy_env.core.actions import DRAW_STOCK, TAKE_UPCARD
 from ginrummy_env.core.cards import NO_CARD, cards_of
 from ginrummy_env.core.game import new_games
-from ginrummy_env.records.recorder import Annotation, load, record_of, replay
 from ginrummy_env.core.rules import CLASSIC
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import make_policy
+from ginrummy_env.records.recorder import Annotation, load, record_of, replay
 from ginrummy_env.viewer import Replay
 from training.cli import main
 

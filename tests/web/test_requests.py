@@ -14,8 +14,8 @@ pytest.importorskip("flask", reason="the extra `web` is not installed")
 from web_play import ask, choose, hidden_in, meant_for, mentioned, serving
 
 from ginrummy_env.core.cards import CARD_BIT, cards_of
-from ginrummy_env.records.recorder import load
 from ginrummy_env.core.rules import CLASSIC, EAAI, OKLAHOMA
+from ginrummy_env.records.recorder import load
 from training.web import game as web_game
 from training.web.game import WebError, WebGame
 

@@ -8,9 +8,10 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from ginrummy_agents.registry import AGENTS
 from ginrummy_env.policy import make_policy
 
-COUNTED = ("agents", "ginrummy_env.core", "ginrummy_env.policy")
+COUNTED = ("ginrummy_agents", "ginrummy_env.core", "ginrummy_env.policy")
 """Code of these packages decides how a game goes."""
 
 PLAY = ("ginrummy_env.core.step", "ginrummy_env.core.game")
@@ -22,14 +23,14 @@ def modules_of(agents: Iterable[str]) -> list[str]:
     """Return the modules in which some agents are written, those they are built on included.
 
     >>> modules_of(["search:64,base=gold", "simple"])
-    ['agents.gold', 'agents.search', 'agents.simple']
+    ['ginrummy_agents.rules.gold', 'ginrummy_agents.search.policy', 'ginrummy_agents.rules.simple']
     """
     found = set()
     for agent in agents:
         found.add(type(make_policy(agent)).__module__)
         # An agent may be named as another's parameter.
         for word in re.split(r"[:,;=]", agent)[1:]:
-            if word.isalpha() and importlib.util.find_spec(f"agents.{word}") is not None:
+            if word in AGENTS:
                 found.add(type(make_policy(word)).__module__)
     return sorted(found)
 
@@ -105,6 +106,11 @@ def _without_docstrings(tree: ast.Module) -> ast.Module:
     return tree
 
 
+def _data_folder(folder: Path) -> Path:
+    """Return where the package of the agents keeps its files of numbers."""
+    return next((up / "data" for up in (folder, *folder.parents) if (up / "data").is_dir()), folder)
+
+
 def _named_files(tree: ast.Module, folder: Path) -> list[Path]:
     """Return the files of numbers that stand in the code by name."""
     names = {
@@ -114,4 +120,4 @@ def _named_files(tree: ast.Module, folder: Path) -> list[Path]:
         and isinstance(node.value, str)
         and node.value.endswith((".npz", ".json"))
     }
-    return sorted(path for path in (folder / "data").glob("*") if path.name in names)
+    return sorted(path for path in _data_folder(folder).glob("*") if path.name in names)

@@ -14,11 +14,11 @@ from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 from ray.rllib.env.vector.vector_multi_agent_env import VectorMultiAgentEnv
 from ray.tune.registry import register_env
 
-from agents.features import feature_sizes
-from ginrummy_env.envs.aec_env import AGENTS
+from ginrummy_agents.learned.inputs import feature_sizes
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.chance import require_seed
+from ginrummy_env.envs.aec_env import AGENTS
 from training.rllib.games import Over, SelfPlayGames
 
 NAME = "gin_rummy_v0"
@@ -35,7 +35,7 @@ _ROW = np.zeros(1, dtype=np.intp)
 
 
 def observation_space(derived: bool = True, ahead: bool = True) -> spaces.Dict:
-    """Return the space of an agent's observations: `agents.features.features` and the mask."""
+    """Return the space of an agent's observations: `ginrummy_agents.learned.inputs.features` and the mask."""
     planes, scalars = feature_sizes(derived, ahead)
     size = planes * NUM_CARDS + scalars
     return spaces.Dict(

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.features import features
+from ginrummy_agents.learned.inputs import features
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.state import NOBODY, BatchState
 from ginrummy_env.core.view import make_view
-from ginrummy_env.envs.episodes import EpisodeOptions, Episodes, advance
 from ginrummy_env.envs.deal_infos import EndedDeals
+from ginrummy_env.envs.episodes import EpisodeOptions, Episodes, advance
 from training.win_chance import WinChance
 
 DEFAULTS: dict[str, Any] = {

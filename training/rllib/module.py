@@ -12,7 +12,7 @@ from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.rllib.utils.torch_utils import FLOAT_MIN
 
 import ginrummy_env
-from agents.ppo import Arrays, Network
+from ginrummy_agents.learned.policy import Arrays, Network
 from training.network import SuitActions, SuitFeatures, SuitValue, arrays_of
 from training.rllib.env import MASK, OBSERVATIONS
 
@@ -74,7 +74,7 @@ class SuitModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         return logits.masked_fill(batch[Columns.OBS][MASK] < 0.5, FLOAT_MIN)
 
     def network(self, about: dict[str, Any] | None = None) -> Network:
-        """Return the policy as `agents.ppo` plays it.
+        """Return the policy as `ginrummy_agents.learned.policy` plays it.
 
         Args:
             about: what its file is to tell besides.

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from agents.ppo import Network, Ppo, load_network, shipped
+from ginrummy_agents.learned.policy import Network, Ppo, load_network, shipped
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.policy import make_policy
 from training.files import ResultError

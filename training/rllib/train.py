@@ -25,7 +25,7 @@ import numpy as np
 import torch
 from ray.rllib.algorithms.ppo import PPO
 
-from agents.ppo import Network, NetworkPolicy
+from ginrummy_agents.learned.policy import Network, NetworkPolicy
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.policy import make_policy
 from training.cli import Parser, whole

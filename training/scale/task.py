@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-import agents
+import ginrummy_agents
 import ginrummy_env.core
 from training import lockstep, table
 from training.lockstep import Clock
@@ -24,7 +24,9 @@ Played = tuple[NDArray[np.intp], Table, Clock]
 def build() -> dict[str, str]:
     """Return what decides a game beside its match: versions, and a digest of the code itself."""
     digest = hashlib.sha256()
-    folders = (Path(package.__file__ or "").parent for package in (ginrummy_env.core, agents))
+    folders = (
+        Path(package.__file__ or "").parent for package in (ginrummy_env.core, ginrummy_agents)
+    )
     files = [file for folder in folders for file in sorted(folder.rglob("*"))]
     files += [Path(module.__file__ or "") for module in (lockstep, table)]
     for file in files:

@@ -21,6 +21,12 @@ from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deadwood import NOT_HELD, deadwood_after_discard
 from ginrummy_env.core.game import game_winners, new_games, next_deals
+from ginrummy_env.core.rules import Rules, rules_name
+from ginrummy_env.core.state import BatchState, Phase
+from ginrummy_env.core.step import step
+from ginrummy_env.core.view import View, make_view
+from ginrummy_env.policy import ENTRY_POINTS, Policy, make_policy
+from ginrummy_env.records.data import MAX_NAME
 from ginrummy_env.records.recorder import (
     DealRecord,
     GameRecord,
@@ -30,12 +36,6 @@ from ginrummy_env.records.recorder import (
     replay,
     save,
 )
-from ginrummy_env.records.data import MAX_NAME
-from ginrummy_env.core.rules import Rules, rules_name
-from ginrummy_env.core.state import BatchState, Phase
-from ginrummy_env.core.step import step
-from ginrummy_env.core.view import View, make_view
-from ginrummy_env.policy import ENTRY_POINTS, Policy, make_policy
 from ginrummy_env.render.reading import read_position
 from ginrummy_env.render.text import sign_name
 from ginrummy_env.viewer import Replay
@@ -331,7 +331,7 @@ class WebGame:
         return "your move" if view.to_move[0] else "agent's move"
 
     def _advice(self, view: View, agent: str) -> Json:
-        from agents.explain import explain
+        from ginrummy_agents.explain import explain
 
         policy = self._policy(agent)
         moment = keys(_HINTS, view.deal_number, view.step_count)

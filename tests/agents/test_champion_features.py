@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 from positions import play, positions, stacked_deck
 
-from agents.champion import Champion
-from agents.choose import cards_listed
-from agents.lookahead import fit_for_opponent
-from agents.worth import (
+from ginrummy_agents.rules.champion import Champion
+from ginrummy_agents.rules.champion_features import (
     KEEP,
     KNOCK,
     NAMES,
@@ -27,6 +25,8 @@ from agents.worth import (
     thrown,
     weights_of,
 )
+from ginrummy_agents.rules.lookahead import fit_for_opponent
+from ginrummy_agents.rules.work_lists import cards_listed
 from ginrummy_env.core.actions import format_action
 from ginrummy_env.core.cards import CARD_BIT, FULL_DECK, parse_hand
 from ginrummy_env.core.deadwood import deadwood
@@ -117,7 +117,7 @@ def test_what_is_known_of_a_card_adds_up_to_the_fit_of_lookahead():
 @pytest.mark.parametrize("name", ["eaai", "classic"])
 def test_the_weights_that_are_shipped(name):
     """Every feature has one; how they were made stands beside them."""
-    path = files("agents").joinpath("data", "champion.json")
+    path = files("ginrummy_agents").joinpath("data", "champion.json")
     sets = json.loads(path.read_text(encoding="utf-8"))
     assert {kind: tuple(found) for kind, found in sets[name]["weights"].items()} == NAMES
     made = sets[name]["made by"]

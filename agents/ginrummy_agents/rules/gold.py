@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.choose import Cards, Uniforms, dearest, least_discards, lowest
-from agents.common import (
+from ginrummy_agents.rules.base import (
     ANY_DEADWOOD,
     Flags,
     RuleAgent,
@@ -13,6 +12,7 @@ from agents.common import (
     parameter,
     staying,
 )
+from ginrummy_agents.rules.work_lists import Cards, Uniforms, dearest, least_discards, lowest
 from ginrummy_env.core.cards import Points, Rows
 from ginrummy_env.core.view import View
 

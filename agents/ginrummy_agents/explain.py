@@ -13,16 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.champion import Champion, open_to_taking
-from agents.choose import cards_listed
-from agents.common import staying
-from agents.features import features
-from agents.lookahead import candidates
-from agents.ppo import Network, NetworkPolicy, Ppo, load_network, shipped
-from agents.search import Search
-from agents.search_belief import fitted
-from agents.search_candidates import candidates_of
-from agents.worth import estimate, knock_features
+from ginrummy_agents.learned.inputs import features
+from ginrummy_agents.learned.policy import Network, NetworkPolicy, Ppo, load_network, shipped
+from ginrummy_agents.rules.base import staying
+from ginrummy_agents.rules.champion import Champion, open_to_taking
+from ginrummy_agents.rules.champion_features import estimate, knock_features
+from ginrummy_agents.rules.lookahead import candidates
+from ginrummy_agents.rules.work_lists import cards_listed
+from ginrummy_agents.search.belief import fitted
+from ginrummy_agents.search.candidates import candidates_of
+from ginrummy_agents.search.policy import Search
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, NUM_ACTIONS, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT
 from ginrummy_env.core.chance import Random, keys

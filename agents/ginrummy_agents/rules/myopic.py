@@ -5,10 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.choose import Cards, Uniforms, cards_listed, least_valued, pick_one, ranks
-from agents.common import ANY_DEADWOOD, Flags, RuleAgent, parameter, staying
-from agents.heuristic import danger_of
-from agents.outs import deadwood_cards, ranks_in_pairs
+from ginrummy_agents.rules.base import ANY_DEADWOOD, Flags, RuleAgent, parameter, staying
+from ginrummy_agents.rules.heuristic import danger_of
+from ginrummy_agents.rules.next_draw import deadwood_cards, ranks_in_pairs
+from ginrummy_agents.rules.work_lists import (
+    Cards,
+    Uniforms,
+    cards_listed,
+    least_valued,
+    pick_one,
+    ranks,
+)
 from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows, hand_points
 from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs
 from ginrummy_env.core.view import View

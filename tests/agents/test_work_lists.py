@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from positions import random_hands, rich_hands
 
-from agents.choose import (
+from ginrummy_agents.rules.work_lists import (
     cards_listed,
     dearest,
     least_discards,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.choose import Cards, Uniforms, least_discards, lowest
+from ginrummy_agents.rules.work_lists import Cards, Uniforms, least_discards, lowest
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
 from ginrummy_env.core.chance import Random

@@ -4,7 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.choose import (
+from ginrummy_agents.rules.base import (
+    ANY_DEADWOOD,
+    Flags,
+    RuleAgent,
+    makes_meld,
+    parameter,
+    staying,
+)
+from ginrummy_agents.rules.work_lists import (
     Cards,
     Uniforms,
     cards_listed,
@@ -12,7 +20,6 @@ from agents.choose import (
     least_valued,
     pick_one,
 )
-from agents.common import ANY_DEADWOOD, Flags, RuleAgent, makes_meld, parameter, staying
 from ginrummy_env.core.actions import KNOCK, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
 from ginrummy_env.core.deadwood import deadwood

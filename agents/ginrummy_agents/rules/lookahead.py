@@ -5,7 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.choose import (
+from ginrummy_agents.rules.base import (
+    ANY_DEADWOOD,
+    Flags,
+    RuleAgent,
+    lowers_deadwood,
+    parameter,
+    staying,
+)
+from ginrummy_agents.rules.next_draw import least_after_each_draw, loose_cards
+from ginrummy_agents.rules.work_lists import (
     DEAREST,
     WORTH,
     Cards,
@@ -18,8 +27,6 @@ from agents.choose import (
     pick_one,
     ranks,
 )
-from agents.common import ANY_DEADWOOD, Flags, RuleAgent, lowers_deadwood, parameter, staying
-from agents.outs import least_after_each_draw, loose_cards
 from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.melds import EVERY_SUIT

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.search_belief import Belief
-from agents.search_candidates import Candidates
-from agents.search_rollout import FREE, OPENING, STOCK, TAKE, Ends, Starts, Style, roll_out
-from agents.search_settle import settle
-from agents.search_value import win_chance
-from agents.search_worlds import Worlds, sample_worlds
+from ginrummy_agents.search.belief import Belief
+from ginrummy_agents.search.candidates import Candidates
+from ginrummy_agents.search.rollout import FREE, OPENING, STOCK, TAKE, Ends, Starts, Style, roll_out
+from ginrummy_agents.search.settle import settle
+from ginrummy_agents.search.worlds import Worlds, sample_worlds
+from ginrummy_agents.win_chance import win_chance
 from ginrummy_env.core.actions import KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, Rows
 from ginrummy_env.core.chance import RowRandom

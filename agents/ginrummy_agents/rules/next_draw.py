@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.choose import DEAREST, cards_listed, group_starts, ranks
+from ginrummy_agents.rules.work_lists import DEAREST, cards_listed, group_starts, ranks
 from ginrummy_env.core.cards import CARD_BIT, FULL_DECK, NUM_CARDS, POINTS, Hands, Rows, card_planes
 from ginrummy_env.core.deadwood import least_after_discard, points_left, set_choices
 from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_threes

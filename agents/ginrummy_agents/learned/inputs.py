@@ -10,10 +10,10 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.choose import group_starts
-from agents.common import staying
-from agents.lookahead import CHUNK, Lookahead, candidates_listed, fit_for_opponent
-from agents.outs import loose_cards
+from ginrummy_agents.rules.base import staying
+from ginrummy_agents.rules.lookahead import CHUNK, Lookahead, candidates_listed, fit_for_opponent
+from ginrummy_agents.rules.next_draw import loose_cards
+from ginrummy_agents.rules.work_lists import group_starts
 from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, Rows
 from ginrummy_env.core.deadwood import deadwood, least_after_discard
 from ginrummy_env.core.legal import forbidden_cards

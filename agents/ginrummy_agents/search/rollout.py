@@ -11,9 +11,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.choose import DEAREST, WORTH, dearest, least_discards, ranks
-from agents.outs import ranks_in_pairs
-from agents.search_settle import arranged, left_over, points_of, quick_settle
+from ginrummy_agents.rules.next_draw import ranks_in_pairs
+from ginrummy_agents.rules.work_lists import DEAREST, WORTH, dearest, least_discards, ranks
+from ginrummy_agents.search.settle import arranged, left_over, points_of, quick_settle
 from ginrummy_env.core.cards import (
     CARD_BIT,
     FULL_DECK,

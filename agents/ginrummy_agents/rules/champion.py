@@ -4,10 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.choose import Cards, Uniforms, cards_listed, least_valued, pick_one
-from agents.common import Flags, RuleAgent, lowers_deadwood, makes_meld, staying
-from agents.lookahead import CHUNK, candidates
-from agents.worth import (
+from ginrummy_agents.rules.base import Flags, RuleAgent, lowers_deadwood, makes_meld, staying
+from ginrummy_agents.rules.champion_features import (
     Features,
     Weights,
     estimate,
@@ -17,6 +15,8 @@ from agents.worth import (
     take_features,
     weights_of,
 )
+from ginrummy_agents.rules.lookahead import CHUNK, candidates
+from ginrummy_agents.rules.work_lists import Cards, Uniforms, cards_listed, least_valued, pick_one
 from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.view import View

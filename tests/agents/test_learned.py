@@ -11,9 +11,16 @@ import pytest
 from gymnasium import spaces
 from positions import permute_hidden
 
-from agents.features import AHEAD, feature_names, feature_sizes, features
-from agents.lookahead import Lookahead, candidates
-from agents.ppo import Network, NetworkPolicy, PolicyFileError, Ppo, drawn, shipped
+from ginrummy_agents.learned.inputs import AHEAD, feature_names, feature_sizes, features
+from ginrummy_agents.learned.policy import (
+    Network,
+    NetworkPolicy,
+    PolicyFileError,
+    Ppo,
+    drawn,
+    shipped,
+)
+from ginrummy_agents.rules.lookahead import Lookahead, candidates
 from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, card_planes
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.rules import CLASSIC, EAAI, MODERN, Rules

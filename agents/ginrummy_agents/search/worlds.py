@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.search_belief import Belief, stages
-from agents.search_settle import left_over
+from ginrummy_agents.search.belief import Belief, stages
+from ginrummy_agents.search.settle import left_over
 from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, Hands, card_planes, hand_size
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.sampling import sample_states

@@ -7,11 +7,11 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.common import parameter
-from agents.search_belief import fitted
-from agents.search_candidates import Candidates, candidates_of
-from agents.search_rollout import Style
-from agents.search_trial import Trial, try_out
+from ginrummy_agents.rules.base import parameter
+from ginrummy_agents.search.belief import fitted
+from ginrummy_agents.search.candidates import Candidates, candidates_of
+from ginrummy_agents.search.rollout import Style
+from ginrummy_agents.search.trial import Trial, try_out
 from ginrummy_env.core.chance import Random, RowRandom, keys
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Phase

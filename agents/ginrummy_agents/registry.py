@@ -8,16 +8,16 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
-from agents.champion import Champion
-from agents.gold import Gold
-from agents.hein import Hein
-from agents.heuristic import Heuristic
-from agents.lookahead import Lookahead
-from agents.myopic import Myopic
-from agents.ppo import Ppo
-from agents.random_agent import RandomAgent
-from agents.search import Search
-from agents.simple import Simple
+from ginrummy_agents.learned.policy import Ppo
+from ginrummy_agents.rules.champion import Champion
+from ginrummy_agents.rules.gold import Gold
+from ginrummy_agents.rules.hein import Hein
+from ginrummy_agents.rules.heuristic import Heuristic
+from ginrummy_agents.rules.lookahead import Lookahead
+from ginrummy_agents.rules.myopic import Myopic
+from ginrummy_agents.rules.random import RandomAgent
+from ginrummy_agents.rules.simple import Simple
+from ginrummy_agents.search.policy import Search
 from ginrummy_env.policy import Policy
 
 

@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.choose import Cards, Left
-from agents.common import makes_meld
-from agents.lookahead import own_turns
-from agents.outs import ADJOINING, deadwood_cards, least_after_each_draw
+from ginrummy_agents.rules.base import makes_meld
+from ginrummy_agents.rules.lookahead import own_turns
+from ginrummy_agents.rules.next_draw import ADJOINING, deadwood_cards, least_after_each_draw
+from ginrummy_agents.rules.work_lists import Cards, Left
 from ginrummy_env.core.cards import CARD_BIT, POINTS, Hands, Rows
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.melds import EVERY_SUIT
@@ -99,7 +99,7 @@ def weights_of(rules: Rules) -> Weights:
 
     What an undercut is worth decides, as it decides how dangerous it is to knock.
     """
-    path: Any = files("agents").joinpath("data", "champion.json")
+    path: Any = files("ginrummy_agents").joinpath("data", "champion.json")
     sets = json.loads(path.read_text(encoding="utf-8"))
     between = (CLASSIC.undercut_bonus + EAAI.undercut_bonus) / 2
     chosen = sets["eaai" if rules.undercut_bonus > between else "classic"]["weights"]

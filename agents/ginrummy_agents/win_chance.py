@@ -52,7 +52,7 @@ def solve(shares: Float, target: int) -> Float:
 @cache
 def deal_points() -> dict[str, Float]:
     """Return the shares of points of the presets that are in the data file."""
-    path: Any = files("agents").joinpath("data", DEAL_POINTS)
+    path: Any = files("ginrummy_agents").joinpath("data", DEAL_POINTS)
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         return {name: np.asarray(arrays[name], dtype=np.float64) for name in arrays.files}
 

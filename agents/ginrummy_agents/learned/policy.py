@@ -15,8 +15,8 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from agents.common import parameter
-from agents.features import feature_names, feature_sizes, features
+from ginrummy_agents.learned.inputs import feature_names, feature_sizes, features
+from ginrummy_agents.rules.base import parameter
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS
 from ginrummy_env.core.chance import Random
@@ -201,7 +201,7 @@ def shipped(rules: Rules) -> Path:
     return _SHIPPED_PATHS[name]
 
 
-_SHIPPED_PATHS = {name: Path(__file__).with_name("data") / file for name, file in SHIPPED.items()}
+_SHIPPED_PATHS = {name: Path(__file__).parents[1] / "data" / file for name, file in SHIPPED.items()}
 
 
 @dataclass(frozen=True)

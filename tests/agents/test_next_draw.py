@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from positions import random_hands, rich_hands
 
-from agents.common import makes_meld
-from agents.hein import ways_to_meld
-from agents.myopic import expected_melded
-from agents.outs import (
+from ginrummy_agents.rules.base import makes_meld
+from ginrummy_agents.rules.hein import ways_to_meld
+from ginrummy_agents.rules.myopic import expected_melded
+from ginrummy_agents.rules.next_draw import (
     ADJOINING,
     deadwood_cards,
     least_after_each_draw,

@@ -5,8 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.choose import Cards, Uniforms, cards_listed, least_valued, pick_one
-from agents.common import ANY_DEADWOOD, Flags, RuleAgent, makes_meld, parameter, staying
+from ginrummy_agents.rules.base import (
+    ANY_DEADWOOD,
+    Flags,
+    RuleAgent,
+    makes_meld,
+    parameter,
+    staying,
+)
+from ginrummy_agents.rules.work_lists import Cards, Uniforms, cards_listed, least_valued, pick_one
 from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS, Hands, Points, Rows, card_planes
 from ginrummy_env.core.deadwood import deadwood_after_discard
 from ginrummy_env.core.view import View

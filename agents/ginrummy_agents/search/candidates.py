@@ -5,10 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from agents.choose import cards_listed, dearest, least_discards, lowest
-from agents.common import lowers_deadwood, staying
-from agents.lookahead import Lookahead
-from agents.search_rollout import melds
+from ginrummy_agents.rules.base import lowers_deadwood, staying
+from ginrummy_agents.rules.lookahead import Lookahead
+from ginrummy_agents.rules.work_lists import cards_listed, dearest, least_discards, lowest
+from ginrummy_agents.search.rollout import melds
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, Hands, Rows
 from ginrummy_env.core.deadwood import deadwood

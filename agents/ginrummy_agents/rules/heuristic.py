@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agents.choose import (
+from ginrummy_agents.rules.base import Flags, RuleAgent, lowers_deadwood, parameter, staying
+from ginrummy_agents.rules.next_draw import ADJOINING
+from ginrummy_agents.rules.work_lists import (
     Cards,
     Uniforms,
     cards_listed,
@@ -13,8 +15,6 @@ from agents.choose import (
     least_valued,
     lowest,
 )
-from agents.common import Flags, RuleAgent, lowers_deadwood, parameter, staying
-from agents.outs import ADJOINING
 from ginrummy_env.core.cards import Points, Rows
 from ginrummy_env.core.view import ME, OPPONENT, View
 

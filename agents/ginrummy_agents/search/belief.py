@@ -143,7 +143,7 @@ def scaled(weights: Float, totals: Float) -> Float:
 @cache
 def fitted() -> Belief:
     """Return the belief that is shipped."""
-    path: Any = files("agents").joinpath("data", BELIEF)
+    path: Any = files("ginrummy_agents").joinpath("data", BELIEF)
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         if tuple(arrays["features"].tolist()) != FEATURES:
             raise ValueError(f"{BELIEF}: fitted to other features; run python -m training.belief")

@@ -1,0 +1,1 @@
+"""The learned agent: a small network, played with NumPy."""

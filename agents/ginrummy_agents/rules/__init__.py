@@ -1,0 +1,1 @@
+"""The rule agents: they play by rules of thumb, random play included."""

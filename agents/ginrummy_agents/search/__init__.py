@@ -1,0 +1,1 @@
+"""Monte Carlo search: candidate actions are played out in sampled worlds."""
