@@ -47,12 +47,12 @@ test: lint  ## lint, then all tests
 # Ray starts processes of its own, so these tests run one after another. RLlib pins an old Gymnasium: the environments'
 # tests run with it too, but for those that learn.
 test-scale: $(SCALE_STAMP)  ## the tests of what runs on Ray, part of `make test`
-	OMP_NUM_THREADS=1 $(SCALE_VENV)/bin/python -m pytest tests/scale
+	OMP_NUM_THREADS=1 $(SCALE_VENV)/bin/python -m pytest tests/cluster
 	OMP_NUM_THREADS=1 $(SCALE_VENV)/bin/python -m pytest tests/envs tests/test_api.py -k 'not learns'
 
 # Resumable: what is done is kept in build/peers. Some 30 minutes on one core.
 test-peers: $(STAMP)  ## 100,000 deals each against RLCard and OpenSpiel, step by step
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.compat.peers
+	OMP_NUM_THREADS=1 $(BIN)/python tests/helpers/peers.py
 
 lint: $(STAMP)  ## ruff, its formatter as a check, mypy
 	$(BIN)/ruff check .
@@ -63,13 +63,13 @@ format: $(STAMP)  ## let ruff mend and format what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# training/demo.py: train a little, play matches, show the result, in a few minutes
+# ginrummy_training.cli.demo: train a little, play matches, show the result, in a few minutes
 demo: $(STAMP)  ## train and evaluate an agent in a few minutes
-	$(BIN)/python -m training.demo
+	$(BIN)/python -m ginrummy_training.cli.demo
 
-# training/notebooks.py: what was played is kept in build/notebooks, so an interrupted run goes on.
+# training/ginrummy_training/cli/notebooks.py: what was played is kept in build/notebooks, so an interrupted run goes on.
 notebooks: $(STAMP)  ## execute notebooks/*.ipynb on full settings, in under an hour on two cores
-	$(BIN)/python -m training.notebooks
+	$(BIN)/python -m ginrummy_training.cli.notebooks
 
 bench: $(STAMP)  ## measure speed against OpenSpiel and RLCard
 	$(BIN)/python -m benchmarks

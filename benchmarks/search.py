@@ -89,7 +89,7 @@ def decisions(seed: int, worlds: int) -> Contender:
 def games(seed: int, worlds: int) -> Measured:
     """Return how many games a second of the processor one player of a match decides."""
     from ginrummy_agents.search.policy import Search
-    from training.match import play_match
+    from ginrummy_training.evaluation.match import play_match
 
     search = Search(worlds=worlds)
     start = time.process_time()

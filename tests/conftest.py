@@ -1,6 +1,6 @@
 """Settings for all tests.
 
-`tests/` is on the import path (pyproject.toml): `import oracle` finds tests/oracle.py.
+`tests/helpers/` is on the import path (pyproject.toml): `import oracle` finds the oracle there.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Imports go one way: core <- ginrummy_env <- agents <- training <- notebooks, command line."""
+"""Imports go one way: core <- ginrummy_env <- ginrummy_agents <- ginrummy_training."""
 
 import ast
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
-LAYERS = ("ginrummy_env.core", "ginrummy_env", "agents", "training")
+LAYERS = ("ginrummy_env.core", "ginrummy_env", "ginrummy_agents", "ginrummy_training")
 """Each may import from itself and from those before it."""
 
 CORE_ORDER = (
@@ -24,12 +24,18 @@ HEAVY = ("torch", "stable_baselines3", "pygame", "ray", "matplotlib", "pandas")
 
 def sources(package):
     """The Python files of a package; those of core are not among those of ginrummy_env."""
-    files = sorted((ROOT / package.replace(".", "/")).rglob("*.py"))
+    files = sorted((folder_of(package) / package.replace(".", "/")).rglob("*.py"))
     return [file for file in files if package != "ginrummy_env" or layer(dotted(file)) == 1]
+
+
+def folder_of(package):
+    """The folder that holds a package: agents/ and training/ each hold one."""
+    return ROOT / {"ginrummy_agents": "agents", "ginrummy_training": "training"}.get(package, "")
 
 
 def dotted(path):
     parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = parts[1:] if parts[0] in ("agents", "training") else parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 

@@ -13,9 +13,10 @@ import nbformat
 import pytest
 
 import ginrummy_env
-from training import kept, notebooks
-from training.files import ResultError
-from training.notebooks import NotebookError, chosen, execute, main, sources_mark
+from ginrummy_training.analysis import notebook_cache as kept
+from ginrummy_training.cli import notebooks
+from ginrummy_training.cli.notebooks import NotebookError, chosen, execute, main, sources_mark
+from ginrummy_training.storage import ResultError
 
 ROOT = Path(__file__).parents[1]
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -155,7 +156,7 @@ def test_a_cell_that_fails_is_named_and_nothing_is_written(own_folder, capsys):
 def test_ctrl_c_stops_the_kernel_and_leaves_the_notebook_as_it_was(own_folder):
     path = write(own_folder, "import time", "time.sleep(600)")
     before = path.read_bytes()
-    command = [sys.executable, "-m", "training.notebooks", "--folder", str(own_folder)]
+    command = [sys.executable, "-m", "ginrummy_training.cli.notebooks", "--folder", str(own_folder)]
     run = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
     )
@@ -189,7 +190,7 @@ def test_only_some_are_executed(tmp_path):
 
 def test_fresh_forgets_what_was_kept(own_folder):
     source = (
-        "from training.kept import kept, kept_root\n"
+        "from ginrummy_training.analysis.notebook_cache import kept, kept_root\n"
         "had = kept_root().exists()\n"
         "kept('a', lambda: [{'x': 1}], games=2)\n"
         "had"

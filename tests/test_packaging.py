@@ -10,7 +10,7 @@ import pytest
 import ginrummy_env
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("ginrummy_env", "agents", "training")
+PACKAGES = ("ginrummy_env", "ginrummy_agents", "ginrummy_training")
 
 
 def run(*command, cwd):
@@ -31,8 +31,12 @@ def wheel(tmp_path_factory):
 
 def committed():
     """Files that git knows under the three packages."""
-    listed = run("git", "ls-files", "-z", "--", *PACKAGES, cwd=ROOT)
-    return {name for name in listed.split("\0") if name and (ROOT / name).exists()}
+    listed = run("git", "ls-files", "-z", "--", "ginrummy_env", "agents", "training", cwd=ROOT)
+    return {
+        name.removeprefix("agents/").removeprefix("training/")
+        for name in listed.split("\0")
+        if name and (ROOT / name).exists()
+    }
 
 
 def test_the_wheel_has_every_committed_file_of_the_packages(wheel):

@@ -13,8 +13,8 @@ from ginrummy_env.core.rules import EAAI, PRESETS, Rules
 Float = NDArray[np.float64]
 
 DEAL_POINTS = "winchance.npz"
-"""Made by ``python -m training.winchance``: for some presets, how often a deal that was won was
-worth so many points, between equal players."""
+"""Made by ``python -m ginrummy_training.fitting.deal_points``: for some presets, how often a deal
+that was won was worth so many points, between equal players."""
 
 MOST_POINTS = 255
 

@@ -47,7 +47,7 @@ def views():
 
 def torch_policy(derived=True, ahead=True, width=24, layers=2, convolutions=0):
     torch = pytest.importorskip("torch")
-    from training.network import SuitPolicy
+    from ginrummy_training.learning.network import SuitPolicy
 
     torch.manual_seed(3)
     planes, scalars = feature_sizes(derived, ahead)
@@ -63,7 +63,7 @@ def torch_policy(derived=True, ahead=True, width=24, layers=2, convolutions=0):
 
 
 def exported(policy, derived=True, ahead=True):
-    from training.network import arrays_of
+    from ginrummy_training.learning.network import arrays_of
 
     return Network(arrays_of(policy), {"derived": derived, "ahead": ahead})
 
@@ -289,7 +289,7 @@ class TestShipped:
         assert about["steps"] > 0  # improved by PPO, no imitation alone
 
     def test_it_beats_the_baseline(self, name, rules):
-        from training.match import play_match
+        from ginrummy_training.evaluation.match import play_match
 
         result = play_match(make_policy("ppo"), "simple", games=120, seed=3, rules=rules)
         assert result.games_won("a") > 60

@@ -5,8 +5,8 @@ The README has the table with enough games to tell half a point.
 
 import pytest
 
-from training.match import play_match
-from training.summary import summarise
+from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.evaluation.match_summary import summarise
 
 SEED = 2024
 

@@ -30,9 +30,9 @@ from ginrummy_env.core.rules import CLASSIC, EAAI, OKLAHOMA, PRESETS, Rules
 from ginrummy_env.core.state import Outcome, Phase
 from ginrummy_env.core.view import OPPONENT, make_view
 from ginrummy_env.policy import make_policy
-from training.analyse import typed_view, weigh
-from training.cli import main
-from training.search_gain import measure
+from ginrummy_training.analysis.position import typed_view, weigh
+from ginrummy_training.analysis.search_gain import measure
+from ginrummy_training.cli.main import main
 
 QUICK = Search(worlds=16)
 

@@ -4,9 +4,9 @@
 """
 
 import pytest
+import rlcard_peer
 
 from ginrummy_env.compat.old_game import rlcard_numbers
-from tests.compat import rlcard_peer
 
 pytest.importorskip("rlcard")
 

@@ -1,6 +1,6 @@
 """The learned agent: weights as plain arrays, played with NumPy.
 
-`training.network` describes the layers and has learned the weights; nothing of torch is needed
+`learning.network` describes the layers and has learned the weights; nothing of torch is needed
 here, and nothing is unpickled.
 """
 
@@ -54,7 +54,7 @@ class Network:
         """Take the weights.
 
         Args:
-            arrays: as `training.network.arrays_of` names them.
+            arrays: as `ginrummy_training.learning.network.arrays_of` names them.
             about: what the file tells of itself; ``derived`` and ``ahead`` say which features it
                 reads.
 

@@ -3,8 +3,8 @@
 `Champion` asks four questions of the same kind: how many points is the deal worth if these ten
 cards are kept, if one knocks now, if the upcard is taken, if the stock is drawn from. Each answer
 is a weighted sum of features. The weights were fitted to the results of deals
-(``training.tune``) and lie in ``data/champion.json``, a set for rules like EAAI and one for rules
-like CLASSIC.
+(``fitting.champion``) and lie in ``data/champion.json``, a set for rules like EAAI and one for
+rules like CLASSIC.
 """
 
 import json

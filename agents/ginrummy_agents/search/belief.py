@@ -2,9 +2,9 @@
 
 Each unseen card's odds of being his are the odds if his play told nothing, times a factor for each
 thing known that bears on the card (`FEATURES`); the factors were fitted to the true hands of agents
-of several kinds, apart for stages of the deal (`python -m training.belief`). Cards drawn by such
-odds one by one lack the melds of a hand that was played, so of several hands one is kept, the
-likelier the less deadwood it has.
+of several kinds, apart for stages of the deal (`python -m ginrummy_training.fitting.belief`).
+Cards drawn by such odds one by one lack the melds of a hand that was played, so of several hands
+one is kept, the likelier the less deadwood it has.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from ginrummy_env.core.view import OPPONENT, View
 Float = NDArray[np.float64]
 
 BELIEF = "belief.npz"
-"""Made by ``python -m training.belief``."""
+"""Made by ``python -m ginrummy_training.fitting.belief``."""
 
 STAGES = np.array([0, 1, 2, 3, 4, 6, 8, 11])
 """The fewest discards of the opponent at which each stage of a deal starts."""
@@ -146,5 +146,5 @@ def fitted() -> Belief:
     path: Any = files("ginrummy_agents").joinpath("data", BELIEF)
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         if tuple(arrays["features"].tolist()) != FEATURES:
-            raise ValueError(f"{BELIEF}: fitted to other features; run python -m training.belief")
+            raise ValueError(f"{BELIEF}: fitted to other features; fit it again")
         return Belief(arrays["factors"].astype(np.float64), arrays["deadwood"].astype(np.float64))

@@ -1,0 +1,292 @@
+"""The command line: what it prints and writes, and one clear line where something is wrong."""
+
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ginrummy_env.core.rules import CLASSIC, EAAI, Rules
+from ginrummy_training.cli import commands, demo
+from ginrummy_training.cli.main import main, parse_rules
+from ginrummy_training.evaluation.match import MatchResult, play_match
+
+ROOT = Path(__file__).parents[2]
+COMMANDS = ("match", "tournament", "play", "replay", "bench", "agents")
+PLAY = ("--games", "20", "--workers", "1", "--seed", "3")
+
+
+def run(capsys, *arguments):
+    """Run the command line here; return its exit code, output and errors."""
+    try:
+        code = main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        code = stop.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def start(*arguments, **options):
+    """Run the command line as a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "ginrummy_training.cli.main", *map(str, arguments)],
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_teaches_with_examples(capsys, command):
+    code, out, _ = run(capsys, command, "--help")
+    assert code == 0
+    if command != "agents":
+        assert "examples:" in out
+        assert f"ginrummy {command}" in out.partition("examples:")[2]
+    assert max(map(len, out.splitlines())) <= 100
+
+
+def test_the_help_names_every_command(capsys):
+    _, out, _ = run(capsys, "--help")
+    for command in COMMANDS:
+        assert re.search(rf"^ +{command}\b", out, re.MULTILINE)
+
+
+def test_match_prints_and_writes(capsys, tmp_path):
+    code, out, _ = run(
+        capsys, "match", "simple", "gold", *PLAY, "--rules", "eaai", "--out", tmp_path,
+        "--records", "3",
+    )  # fmt: skip
+    assert code == 0
+    assert "simple – gold, eaai: 20 games in pairs with the same cards, seed 3" in out
+    for row in ("games won", "deals won", "deals ended: undercut", "time a decision"):
+        assert row in out
+    summary = json.loads((tmp_path / "match.json").read_text())
+    assert summary["match"]["agents"] == ["simple", "gold"]
+    assert summary["match"]["seed"] == 3
+    assert summary["rules"] == "eaai"
+    with (tmp_path / "games.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["pair"] for row in rows[:4]] == ["0", "0", "1", "1"]
+    won = sum(row["winner"] == "0" for row in rows)
+    assert summary["games_won"]["a"]["value"] == won / 20
+    code, out, _ = run(capsys, "replay", tmp_path / "records.txt", "--game", "3", "--lines")
+    assert code == 0
+    assert "deal 1 turn 1" in out
+
+
+def test_the_same_command_gives_the_same_output(capsys):
+    texts = []
+    for _ in range(2):
+        _, out, _ = run(capsys, "match", "simple", "gold", *PLAY)
+        texts.append(re.sub(r"\n.*time a decision.*\n|\n[\d.]+ s\n", "\n", out))
+    assert texts[0] == texts[1]
+
+
+def test_tournament_prints_and_writes(capsys, tmp_path):
+    code, out, _ = run(capsys, "tournament", "simple", "gold", "simple:0", *PLAY, "--out", tmp_path)
+    assert code == 0
+    assert "Ratings under classic, 20 games a pairing, seed 3" in out
+    assert "Games won" in out
+    names = {path.name for path in tmp_path.iterdir()}
+    assert {"tournament.json", "ratings.csv", "pairings.csv", "cross_table.csv"} <= names
+    assert {"cross_table.png", "ratings.png", "endings.png"} <= names
+
+
+def test_agents_are_listed(capsys):
+    code, out, _ = run(capsys, "agents")
+    assert code == 0
+    for name in ("random", "gold", "simple"):
+        assert re.search(rf"^{name} +\w+", out, re.MULTILINE)
+    assert "knock=" in out
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("eaai", EAAI),
+        ("Classic", CLASSIC),
+        ("gin_bonus=25", Rules(gin_bonus=25)),
+        ("classic,big_gin=true,turn_bound=none", Rules(big_gin=True, turn_bound=None)),
+        ("target=250, next_dealer=loser", Rules(target=250, next_dealer="loser")),
+        ("eaai,gin_bonus=20", Rules(**{**EAAI.to_dict(), "gin_bonus": 20})),
+    ],
+)
+def test_rules_can_be_written(text, rules):
+    assert parse_rules(text) == rules
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["match", "simple"], "required: AGENT"),
+        (["match", "simple", "grandmaster"], "unknown policy 'grandmaster'"),
+        (["match", "simple", "gold:knock=999"], "knock=999"),
+        (["match", "simple", "gold:speed=1"], "speed"),
+        (["match", "simple", "gold", "--games", "3"], "an even number"),
+        (["match", "simple", "gold", "--games", "x"], "not a whole number"),
+        (["match", "simple", "gold", "--seed", "-1"], "'-1' is not a whole number from 0"),
+        (["match", "simple", "gold", "--rules", "house"], "neither a preset"),
+        (["match", "simple", "gold", "--rules", "gin_bonus=x"], "gin_bonus='x'"),
+        (["match", "simple", "gold", "--rules", "bonus=1"], "unknown setting 'bonus'"),
+        (["match", "simple", "gold", "--rules", "target=1,eaai"], "'eaai' is neither"),
+        (["match", "simple", "gold", "--workers", "0"], "workers=0"),
+        (["match", "simple", "gold", "--records", "2"], "--out"),
+        (["tournament", "simple"], "two agents"),
+        (["tournament", "simple", "simple"], "twice"),
+        (["play", "nobody"], "unknown policy 'nobody'"),
+        (["replay", "no such file"], "no such file: No such file"),
+        (["fly"], "invalid choice: 'fly'"),
+        ([], "required: COMMAND"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(capsys, arguments, says):
+    code, out, err = run(capsys, *arguments)
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert err.startswith("ginrummy")
+    assert says in err
+
+
+def test_damaged_files_are_said_in_one_line(capsys, tmp_path):
+    (tmp_path / "games.npz").write_bytes(b"rubbish")
+    (tmp_path / "game.txt").write_text("ginrummy record 1\nrules none\n")
+    wrong = [
+        ("match", "simple", "gold", *PLAY, "--out", tmp_path),
+        ("replay", tmp_path / "game.txt"),
+    ]
+    for arguments in wrong:
+        code, _, err = run(capsys, *arguments)
+        assert code == 2
+        assert err.count("\n") == 1
+        assert str(tmp_path) in err
+
+
+def test_the_games_of_another_match_are_not_touched(capsys, tmp_path):
+    run(capsys, "match", "simple", "gold", *PLAY, "--out", tmp_path)
+    code, _, err = run(capsys, "match", "simple", "gold", "--games", "20", "--out", tmp_path)
+    assert code == 2
+    assert "another match: seed is 3 there and 0 here" in err
+
+
+def test_replay_refuses_what_is_not_there(capsys, tmp_path):
+    run(capsys, "match", "simple", "gold", *PLAY, "--out", tmp_path, "--records", "1")
+    file = tmp_path / "records.txt"
+    for options, says in (
+        (["--game", "2"], "has 1 games"),
+        (["--deal", "0"], "counted from 1"),
+        (["--deal", "900"], "the record has deals 1 to"),
+    ):
+        code, _, err = run(capsys, "replay", file, *options)
+        assert code == 2
+        assert says in err
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_ctrl_c_stops_and_the_same_command_goes_on(capsys, tmp_path, workers):
+    arguments = ["match", "simple", "gold", "--seed", "3", "--out", tmp_path, "--batch", "64"]
+    process = start(*arguments, "--games", "20000", "--workers", workers, start_new_session=True)
+    deadline = time.monotonic() + 180
+    while not (tmp_path / "games.npz").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert out == ""
+    assert err.strip().count("\n") == 0
+    assert "the same command goes on" in err
+    assert 0 < MatchResult.load(tmp_path / "games.npz", 200).table["done"].sum()
+    code, _, _ = run(capsys, *arguments, "--games", "200")
+    assert code == 0
+    fresh = play_match("simple", "gold", games=200, seed=3)
+    kept = MatchResult.load(tmp_path / "games.npz", 200)
+    assert kept.table.tobytes() == fresh.table.tobytes()
+
+
+def test_a_person_can_play_to_the_end(tmp_path):
+    """All through standard input: somebody who tries everything until it is allowed."""
+    cards = [rank + suit for suit in "shdc" for rank in "A23456789TJQK"]
+    turn = ["pass", "draw"]
+    turn += [f"knock {card}" for card in cards] + [f"d {card}" for card in cards]
+    process = start(
+        "play", "gold", "--rules", "eaai,target=10", "--seed", "2", "--out", tmp_path / "game.txt",
+        stdin=subprocess.PIPE,
+    )  # fmt: skip
+    out, err = process.communicate("\n".join(["help", "melds", *turn * 100]), timeout=100)
+    assert process.returncode == 0, err
+    assert "won the game" in out
+    assert "You do not hold" in out
+    replayed = start("replay", tmp_path / "game.txt")
+    out, err = replayed.communicate(timeout=60)
+    assert replayed.returncode == 0, err
+    assert "won the game" in out
+    piped = start("replay", tmp_path / "game.txt")
+    piped.stdout.readline()
+    piped.stdout.close()  # as `| head` does
+    assert piped.wait(timeout=60) == 0
+    assert piped.stderr.read() == ""
+    piped.stderr.close()
+
+
+def test_bench_runs_the_benchmarks_of_a_checkout(monkeypatch, capsys, tmp_path):
+    called = []
+
+    def record(command, cwd, check):
+        called.append((command, cwd))
+        return subprocess.CompletedProcess(command, 0)
+
+    monkeypatch.setattr(commands.subprocess, "run", record)
+    code, _, _ = run(capsys, "bench", "--quick", "--only", "core", "--out", tmp_path / "b.json")
+    ((command, folder),) = called
+    assert code == 0
+    assert command[1:] == ["-m", "benchmarks", "--seed", "0", "--quick", "--only", "core", "--out",
+                           str(tmp_path / "b.json")]  # fmt: skip
+    assert folder == ROOT
+
+
+def test_bench_measures_where_there_is_no_checkout(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr(commands, "ROOT", tmp_path)
+    code, out, _ = run(capsys, "bench", "--quick", "--out", tmp_path / "b.json")
+    assert code == 0
+    assert "simple – simple, eaai:" in out
+    speeds = json.loads((tmp_path / "b.json").read_text())["speeds"]
+    assert speeds["simple"]["games_a_second"] > 0
+    code, _, err = run(capsys, "bench", "--only", "core")
+    assert code == 2
+    assert "checkout" in err
+
+
+def test_one_process_for_little_and_one_a_core_for_much(monkeypatch):
+    monkeypatch.setattr(commands.os, "sched_getaffinity", lambda pid: range(4), raising=False)
+    options = type("Options", (), {"workers": None, "games": 900})
+    assert commands.workers_for(options) == 1
+    options.games = 2_500
+    assert commands.workers_for(options) == 2
+    assert commands.workers_for(options, pairings=10) == 4
+    options.workers = 3
+    assert commands.workers_for(options) == 3
+
+
+def test_the_demonstration_runs(capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "TOURNAMENT_AGENTS", ("simple", "gold"))
+    monkeypatch.setattr(demo, "FIRST", {"knock at once": "gold", "melds": "simple"})
+    code = demo.main(
+        ["--games=4", "--first-games=10", "--workers=1", "--no-training", f"--out={tmp_path}"]
+    )
+    out = capsys.readouterr().out
+    assert code == 0
+    assert "10 full games to 100" in out
+    for rules in ("classic", "eaai"):
+        assert f"Ratings under {rules}" in out
+        assert (tmp_path / rules / "tournament.json").exists()
+        assert (tmp_path / rules / "endings.png").exists()

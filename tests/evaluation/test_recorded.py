@@ -1,0 +1,102 @@
+"""Learning from recorded decisions, and the commands that record and learn."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from ginrummy_env.core.rules import EAAI
+from ginrummy_training.cli.main import main
+from ginrummy_training.dataset.generate import plan_of, selfplay
+from ginrummy_training.dataset.shards import recorded_points
+from ginrummy_training.learning.imitation import recorded
+from ginrummy_training.learning.settings import SMOKE
+from ginrummy_training.learning.train import train
+from ginrummy_training.learning.win_chance import WinChance
+
+SHORT = replace(EAAI, target=50)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("recorded") / "data"
+    selfplay(path, plan_of(["simple", "champion"], rules=SHORT, seed=3, shard_games=8), 20)
+    return path
+
+
+class TestImitation:
+    SETTINGS = replace(
+        SMOKE, rules="eaai,target=50", width=32, lessons=24_000, lesson_batch=128, steps=0,
+        eval_games=8, retest_games=8, tensorboard=False,
+    )  # fmt: skip
+
+    def test_it_learns_from_a_folder(self, folder, tmp_path):
+        settings = replace(self.SETTINGS, data=str(folder), teacher="champion")
+        train(tmp_path / "run", settings, say=lambda text: None)
+        log = pd.read_csv(tmp_path / "run" / "log.csv")
+        losses = log["imitation/loss"].dropna()
+        assert losses.iloc[-1] < 0.75 * losses.iloc[0]
+        assert log["lessons"].max() >= 24_000
+
+    def test_lessons_are_the_teachers_choices_and_what_they_brought(self, folder):
+        settings = replace(self.SETTINGS, data=str(folder), teacher="champion")
+        chance = WinChance(recorded_points(folder, 1_000), SHORT.target)
+        source = recorded(settings, SHORT, chance, np.random.default_rng(0))
+        positions = pd.read_parquet(folder / "positions")
+        mine = positions[positions["agent"] == "champion"]
+        lessons = [next(source) for _ in range(3)]
+        for some in lessons:
+            assert (some.masks.sum(axis=1) > 1).all()
+            assert some.masks[np.arange(len(some)), some.actions].all()
+        after = np.minimum(
+            np.stack(
+                [
+                    mine["my_score"] + mine["result_points"].clip(lower=0),
+                    mine["his_score"] - mine["result_points"].clip(upper=0),
+                ],
+                axis=1,
+            ),
+            SHORT.target,
+        )
+        before = mine[["my_score", "his_score"]].to_numpy()
+        paid = 2 * (chance(after) - chance(before))
+        values = np.concatenate([some.values for some in lessons])
+        assert np.isin(np.round(values, 5), np.round(paid.astype(np.float32), 5)).all()
+        assert values.min() < 0 < values.max()
+
+    def test_what_it_can_not_learn_from(self, folder):
+        settings = replace(self.SETTINGS, data=str(folder), teacher="champion")
+        rng = np.random.default_rng(0)
+        with pytest.raises(ValueError, match="games under other rules"):
+            next(recorded(settings, EAAI, None, rng))
+        with pytest.raises(ValueError, match="no decision of 'lookahead'"):
+            next(recorded(replace(settings, teacher="lookahead"), SHORT, None, rng))
+        with pytest.raises(ValueError, match="whose decisions"):
+            replace(settings, teacher="")
+
+
+class TestCommand:
+    def test_it_plays_and_imitates(self, tmp_path, capsys):
+        out = str(tmp_path / "data")
+        command = ["selfplay", "gold", "--rules", "eaai,target=50", "--games", "40", "--out", out]
+        assert main([*command, "--shard-games", "20", "--seed", "5"]) == 0
+        assert "bytes a position" in capsys.readouterr().out
+        run = str(tmp_path / "run")
+        given = [f"--set={name}={value}" for name, value in (
+            ("lessons", 2_000), ("width", 8), ("eval_games", 4), ("retest_games", 4),
+        )]  # fmt: skip
+        command = ["imitate", run, "--data", out, "--preset", "smoke", *given]
+        assert main([*command, "--rules", "eaai,target=50"]) == 0
+        settings = json.loads((tmp_path / "run" / "settings.json").read_text())["settings"]
+        assert (settings["teacher"], settings["data"]) == ("gold", out)
+
+    def test_it_says_what_is_wrong(self, folder, capsys):
+        assert main(["selfplay", "gold", "--games", "20", "--out", str(folder)]) == 2
+        assert "holds other data: agents" in capsys.readouterr().err
+
+    def test_the_help_has_examples(self, capsys):
+        with pytest.raises(SystemExit):
+            main(["selfplay", "--help"])
+        assert "ginrummy selfplay search:64 champion" in capsys.readouterr().out

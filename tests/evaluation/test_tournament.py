@@ -1,0 +1,187 @@
+"""Tournaments: all pairings on the same decks, in any order; files that say what they hold."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from ginrummy_env.core.rules import as_rules
+from ginrummy_training.evaluation.match import Match, play_match
+from ginrummy_training.evaluation.match_summary import summarise, won_by_pair
+from ginrummy_training.evaluation.tournament import file_name, play_tournament, write_tournament
+from ginrummy_training.evaluation.tournament_figures import save_plots
+from ginrummy_training.storage import ResultError
+
+AGENTS = ["simple", "gold", "simple:0"]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("tournament")
+
+
+@pytest.fixture(scope="module")
+def tournament(folder):
+    return play_tournament(AGENTS, games=40, seed=4, rules="eaai", out=folder)
+
+
+@pytest.fixture(scope="module")
+def written(tournament, folder):
+    return write_tournament(tournament, folder)
+
+
+def test_a_pairing_is_the_match_of_the_two(tournament):
+    alone = play_match("gold", "simple", games=40, seed=4, rules="eaai")
+    assert tournament.results[1, 0].table.tobytes() == alone.table.tobytes()
+    assert tournament.results[0, 1].match.agents == ("simple", "gold")
+
+
+def test_the_order_of_the_agents_does_not_matter(tournament):
+    other = play_tournament(AGENTS[::-1], games=40, seed=4, rules="eaai")
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        mine, his = tournament.results[i, j], other.results[2 - i, 2 - j]
+        assert mine.table.tobytes() == his.table.tobytes()
+    rating = {a["name"]: a["rating"]["value"] for a in tournament.summary()["agents"]}
+    for agent in other.summary()["agents"]:
+        assert agent["rating"]["value"] == pytest.approx(rating[agent["name"]], abs=1e-3)
+
+
+def test_the_cross_table_adds_up(tournament):
+    for i, j in tournament.results:
+        mine, his = tournament.results[i, j], tournament.results[j, i]
+        assert (won_by_pair(mine) + won_by_pair(his) == 2).all()
+    agents = tournament.summary()["agents"]
+    assert sum(agent["games_won"]["value"] for agent in agents) == pytest.approx(1.5)
+
+
+def test_what_the_file_says_of_an_agent_is_the_sum_of_its_pairings(tournament, written):
+    for i, agent in enumerate(written["agents"]):
+        mine = [result for (first, _), result in tournament.results.items() if first == i]
+        won = sum(result.games_won("a") for result in mine)
+        assert agent["games_won"]["value"] == won / 80
+        deals = sum(int(result.table["deals_won_a"].sum()) for result in mine)
+        decided = sum(int(result.table["decided"].sum()) for result in mine)
+        assert agent["deals_won"]["value"] == deals / decided
+
+
+def test_the_anchor_is_simple_and_who_waits_for_gin_is_better(written):
+    """Published: 67.6 % against simple under these rules."""
+    assert written["anchor"] == "simple"
+    ratings = {agent["name"]: agent["rating"] for agent in written["agents"]}
+    assert ratings["simple"] == {"value": 0, "low": 0, "high": 0}
+    assert ratings["simple:0"]["low"] > 0
+
+
+def test_files_carry_where_they_come_from(written, folder):
+    on_file = json.loads((folder / "tournament.json").read_text())
+    assert on_file == written
+    assert on_file["rules"] == "eaai"
+    assert as_rules(on_file["settings"]) == as_rules("eaai")
+    assert on_file["seed"] == 4
+    assert on_file["games"] == 40
+    assert set(on_file["versions"]) == {"ginrummy_env", "numpy", "python"}
+    assert on_file["command"]
+    for name in ("ratings", "pairings"):
+        with (folder / f"{name}.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            assert (row["rules"], row["seed"], row["games_a_pairing"]) == ("eaai", "4", "40")
+            assert row["ginrummy_env"] == on_file["versions"]["ginrummy_env"]
+    assert len(rows) == 6
+
+
+def test_the_csv_files_agree_with_the_json(written, folder):
+    with (folder / "pairings.csv").open(newline="") as file:
+        rows = {(row["agent"], row["opponent"]): row for row in csv.DictReader(file)}
+    with (folder / "cross_table.csv").open(newline="") as file:
+        cross = {row["agent"]: row for row in csv.DictReader(file)}
+    for pairing in written["pairings"]:
+        a, b = pairing["agents"]
+        assert float(rows[a, b]["games_won"]) == pairing["games_won"]["a"]["value"]
+        assert float(rows[b, a]["games_won_low"]) == pairing["games_won"]["b"]["low"]
+        assert int(rows[b, a]["undercut"]) == pairing["endings"]["undercut"]["b"]
+        assert float(cross[a][b]) == pytest.approx(pairing["games_won"]["a"]["value"])
+        assert float(cross[a][b]) + float(cross[b][a]) == pytest.approx(1)
+
+
+def test_only_what_is_missing_is_played(tournament, folder):
+    seen = []
+    more = play_tournament(
+        [*AGENTS, "gold:0"],
+        games=40,
+        seed=4,
+        rules="eaai",
+        out=folder,
+        progress=lambda number, done: seen.append((number, done)),
+    )
+    before = [done for _, done in seen[:6]]
+    assert before == [40, 40, 0, 40, 0, 0]  # pairings in the order of `itertools.combinations`
+    for pair, result in tournament.results.items():
+        assert more.results[pair].table.tobytes() == result.table.tobytes()
+
+
+def test_an_interrupted_tournament_goes_on(tournament, tmp_path):
+    def interrupt(number, done):
+        if number == 1 and done > 5:
+            raise KeyboardInterrupt
+
+    settings = {"games": 40, "seed": 4, "rules": "eaai", "batch": 30, "out": tmp_path}
+    with pytest.raises(KeyboardInterrupt):
+        play_tournament(AGENTS, progress=interrupt, **settings)
+    resumed = play_tournament(AGENTS, **settings)
+    for pair, result in tournament.results.items():
+        assert resumed.results[pair].table.tobytes() == result.table.tobytes()
+
+
+def test_plots_are_pictures(written, tmp_path):
+    from matplotlib.image import imread
+
+    paths = save_plots(written, tmp_path)
+    assert {path.name for path in paths} == {"cross_table.png", "ratings.png", "endings.png"}
+    for path in paths:
+        picture = imread(path)
+        assert min(picture.shape[:2]) > 200
+        assert np.ptp(picture) > 0.5
+
+
+@pytest.mark.parametrize(
+    ("agents", "says"),
+    [
+        (["simple"], "two agents"),
+        ([], "two agents"),
+        (["simple", "gold", "simple"], "simple takes part twice"),
+        (["simple", "nobody"], "nobody"),
+    ],
+)
+def test_wrong_agents_are_errors(agents, says):
+    with pytest.raises(ValueError, match=says):
+        play_tournament(agents, games=4)
+
+
+def test_a_damaged_file_is_an_error_that_names_it(tmp_path):
+    path = tmp_path / file_name(Match(("gold", "simple"), as_rules("eaai"), 4))
+    path.write_bytes(b"no games")
+    with pytest.raises(ResultError, match=path.name):
+        play_tournament(["simple", "gold"], games=4, seed=4, rules="eaai", out=tmp_path)
+
+
+def test_file_names_differ_where_letters_are_left_out():
+    names = [("a:b", "c"), ("a_b", "c"), ("a", "b:c"), ("a=b", "c")]
+    files = {file_name(Match(pair, as_rules("eaai"), 0)) for pair in names}
+    assert len(files) == 4
+    assert all(name.isascii() and "/" not in name and ":" not in name for name in files)
+
+
+def test_a_pairing_that_does_not_fit_is_named():
+    """Three agents in a circle: no ratings can be right."""
+    from ginrummy_training.evaluation.console_tables import cross_report
+
+    tournament = play_tournament(AGENTS, games=100, seed=4, rules="eaai")
+    summary = tournament.summary()
+    expected = tournament.ratings.expected
+    for (i, j), result in tournament.results.items():
+        won = summarise(result)["games_won"]["a"]
+        if won["low"] > expected[i, j]:
+            assert summary["misfit"] is not None
+    cross_report(summary)

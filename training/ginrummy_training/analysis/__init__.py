@@ -1,0 +1,1 @@
+"""A closer look: one position, how an agent behaves, figures and what notebooks keep."""

@@ -1,0 +1,347 @@
+"""Why a move: the candidates of one position in sampled worlds, as a table and a plot.
+
+A position comes from a record or is typed: a hand, the discard pile and what is known of the
+opponent. Every candidate is tried in the same worlds, and none is given up.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from ginrummy_agents.search.candidates import Candidates, candidates_of
+from ginrummy_agents.search.policy import Search
+from ginrummy_agents.search.trial import ENDINGS, Trial
+from ginrummy_env.core.actions import format_action
+from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, hand_of, parse_hand
+from ginrummy_env.core.cards import parse_card as card_of
+from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.deal import knock_limits
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.state import NOBODY, NUM_PILE, Outcome, Phase
+from ginrummy_env.core.view import View, make_view
+from ginrummy_env.policy import make_policy
+from ginrummy_env.records.recorder import GameRecord, load, replay
+from ginrummy_env.render.text import position_line
+from ginrummy_training.storage import write_json
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MANY = 100.0
+"""So many standard errors behind and still tried: no candidate is given up."""
+
+COLORS = ("#1b7837", "#7fbf7b", "#d9f0d3", "#762a83", "#af8dc3", "#e7d4e8", "#bbbbbb")
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """One candidate."""
+
+    action: int
+    value: float
+    """Chance of winning the game, or points of the deal."""
+    error: float
+    """Standard error of the value."""
+    gain: float
+    """Over the first candidate, in the same worlds."""
+    gain_error: float
+    endings: tuple[float, ...]
+    """Shares, in the order of ENDINGS."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        return {
+            "action": format_action(self.action),
+            "value": self.value,
+            "error": self.error,
+            "gain": self.gain,
+            "gain_error": self.gain_error,
+            "endings": dict(zip(ENDINGS, self.endings, strict=True)),
+        }
+
+
+def typed_view(
+    hand: str,
+    pile: str,
+    rules: Rules,
+    *,
+    known: str = "",
+    thrown: str = "",
+    declined: str = "",
+    taken: str = "",
+    scores: tuple[int, int] = (0, 0),
+    dealer: bool = False,
+    opening: bool = False,
+) -> View:
+    """Return the view of a typed position, one row, the viewer to move.
+
+    Args:
+        hand: ten cards before the draw, eleven before the discard.
+        pile: the discard pile, oldest first.
+        rules: the settings.
+        known: the opponent's cards that he took from the pile.
+        thrown: which cards of the pile he has thrown.
+        declined: upcards that he left.
+        taken: the upcard taken this turn, if it was.
+        scores: of the viewer and of the opponent.
+        dealer: whether the viewer dealt.
+        opening: whether the first upcard is offered.
+
+    Raises:
+        ValueError: no such position.
+    """
+    mine, his = int(parse_hand(hand)), int(parse_hand(known))
+    cards = [card_of(word) for word in pile.split()]
+    size = mine.bit_count()
+    if size not in (HAND_SIZE, HAND_SIZE + 1):
+        raise ValueError(f"hand {hand!r}: {size} cards, 10 or 11 are needed")
+    lying = _all(cards)
+    separate = mine.bit_count() + his.bit_count() + len(cards)
+    if (mine | his | lying).bit_count() < separate:
+        raise ValueError("a card is in two places")
+    stock = NUM_CARDS - size - HAND_SIZE - len(cards)
+    phase = Phase.DISCARD if size > HAND_SIZE else Phase.OPENING if opening else Phase.DRAW
+    if phase != Phase.DISCARD and not cards:
+        raise ValueError("before a draw there is an upcard: the discard pile is empty")
+    if stock <= rules.void_stock or len(cards) > NUM_PILE:
+        raise ValueError(f"{len(cards)} cards in the pile leave {stock} in the stock: it is over")
+    just = card_of(taken) if taken else NO_CARD
+    if just != NO_CARD and (phase != Phase.DISCARD or not mine & _all([just])):
+        raise ValueError(f"taken {taken}: no card of a hand of eleven")
+    if not cards and just == NO_CARD:
+        raise ValueError("no discard pile, and no card taken from it")
+    row = np.array([cards[0] if cards else just], dtype=np.int8)
+    discarded = int(parse_hand(thrown))
+    my_known = _all([just])
+
+    def one(value: Any, dtype: type) -> Any:
+        return np.array([value], dtype=dtype)
+
+    return View(
+        rules=rules,
+        player=one(0, np.int8),
+        to_move=one(True, np.bool_),
+        is_dealer=one(dealer, np.bool_),
+        phase=one(phase, np.int8),
+        turn=one(max(len(cards) - 1, 0), np.int32),
+        hand=one(mine, np.uint64),
+        drawn_card=one(just, np.int8),
+        taken_card=one(just, np.int8),
+        upcard=one(cards[-1] if cards else NO_CARD, np.int8),
+        discard_pile=one(cards + [NO_CARD] * (NUM_PILE - len(cards)), np.int8),
+        discard_count=one(len(cards), np.int8),
+        stock_count=one(stock, np.int8),
+        first_upcard=row,
+        knock_limit=knock_limits(row, rules),
+        known=one([my_known, his], np.uint64),
+        taken=one([my_known, his], np.uint64),
+        discarded=one([_all(cards[1:]) & ~discarded, discarded], np.uint64),
+        declined=one([0, parse_hand(declined)], np.uint64),
+        history=np.zeros((1, 0), dtype=np.uint8),
+        step_count=one(0, np.int32),
+        scores=one(scores, np.int16),
+        deals_won=one([0, 0], np.int16),
+        deal_number=one(0, np.int32),
+        outcome=one(Outcome.NONE, np.int8),
+        winner=one(NOBODY, np.int8),
+        points=one(0, np.int16),
+        knocker=one(NOBODY, np.int8),
+        knocker_deadwood=one(-1, np.int16),
+        defender_deadwood=one(-1, np.int16),
+        opponent_hand=one(0, np.uint64),
+    )
+
+
+def _all(cards: Sequence[int]) -> int:
+    """Return the mask of these cards, NO_CARD left out."""
+    return int(hand_of(np.array([NO_CARD, *cards], dtype=np.int8)))
+
+
+def recorded_view(record: GameRecord, deal: int, step: int) -> tuple[View, int]:
+    """Return the view of the player to move before an action of a record, and the action.
+
+    Args:
+        record: a game.
+        deal: its place in the record, from 0.
+        step: the action's place in the deal, from 0.
+
+    Raises:
+        ValueError: no such deal or action.
+    """
+    if not 0 <= deal < len(record.deals):
+        raise ValueError(f"deal {deal + 1}: the record has {len(record.deals)}")
+    actions = record.deals[deal].actions
+    if not 0 <= step < len(actions):
+        raise ValueError(f"step {step + 1}: deal {deal + 1} has {len(actions)}")
+    state = replay(record)[deal].select([step])
+    return make_view(state, record.rules), int(actions[step])
+
+
+def weigh(view: View, search: Search, seed: int, action: int | None = None) -> list[Weighed]:
+    """Return the candidates of a position, the best first.
+
+    Args:
+        view: one row, the viewer to move.
+        search: what weighs them.
+        seed: of the sampled worlds.
+        action: what was done and is compared with; what the search's base policy does if None.
+
+    Raises:
+        ValueError: nothing is to be decided.
+    """
+    if not bool(view.to_move[0]) or view.phase[0] not in (Phase.OPENING, Phase.DRAW, Phase.DISCARD):
+        raise ValueError("there is nothing to weigh: one action, or nobody to move")
+    row_keys = keys(np.uint64(seed), np.zeros(1, dtype=np.uint64))
+    if action is None:
+        base = make_policy(search.base_spec(view.rules)).act(view, RowRandom(row_keys))
+    else:
+        base = np.array([action], dtype=np.int16)
+    found = candidates_of(view, base, search.discards)
+    if action is not None and action != found.actions[0]:  # gin was left lying: show both
+        actions = np.array([action, found.actions[0]], dtype=np.int16)
+        found = Candidates(np.zeros(2, dtype=np.intp), actions, np.zeros(1, dtype=np.intp))
+    if len(found.actions) == 1:  # it is tried all the same, against itself
+        found = Candidates(np.zeros(2, dtype=np.intp), found.actions[[0, 0]], found.starts)
+    trial = search.weigh(view, found, row_keys, give_up=MANY)
+    several = weighed(trial)
+    if found.actions[0] == found.actions[1]:
+        several = several[:1]
+    return sorted(several, key=lambda each: -each.value)
+
+
+def weighed(trial: Trial) -> list[Weighed]:
+    """Return what came out for each candidate of a trial of one position."""
+    count = np.maximum(trial.count, 1)
+    mean = trial.value / count
+    error = np.sqrt(np.maximum(trial.square / count - mean**2, 0) / np.maximum(count - 1, 1))
+    gain, gain_error = trial.mean_gain()
+    return [
+        Weighed(
+            int(trial.found.actions[place]),
+            float(mean[place]),
+            float(error[place]),
+            float(gain[place]),
+            float(gain_error[place]),
+            tuple((trial.endings[place] / count[place]).tolist()),
+        )
+        for place in range(len(mean))
+    ]
+
+
+def table(candidates: Sequence[Weighed], win: bool, reference: str) -> Table:
+    """Return the candidates as a table for the terminal.
+
+    Args:
+        candidates: the best first.
+        win: whether values are chances of winning, or points.
+        reference: what gains are over.
+    """
+    scale, unit = (100, "%") if win else (1, "points")
+    shown = Table(title="Candidates, each in the same worlds; ± is one standard error")
+    shown.add_column("candidate")
+    shown.add_column(f"{'wins the game' if win else 'the deal'}, {unit}", justify="right")
+    shown.add_column(f"over {reference}", justify="right")
+    for name in ENDINGS:
+        shown.add_column(f"{name} %", justify="right")
+    for each in candidates:
+        gain = f"{scale * each.gain:+.2f} ± {scale * each.gain_error:.2f}"
+        shown.add_row(
+            format_action(each.action),
+            f"{scale * each.value:.2f} ± {scale * each.error:.2f}",
+            gain if each.gain_error else "–",
+            *(f"{100 * share:.1f}" for share in each.endings),
+        )
+    return shown
+
+
+def plot(candidates: Sequence[Weighed], win: bool, title: str) -> "Figure":
+    """Return a plot: values with two standard errors, and how the deals ended."""
+    from matplotlib.figure import Figure
+
+    scale = 100 if win else 1
+    figure = Figure(figsize=(11, 2.2 + 0.45 * len(candidates)), layout="constrained")
+    values, ends = figure.subplots(1, 2, sharey=True)
+    places = np.arange(len(candidates))[::-1]
+    values.errorbar(
+        [scale * each.value for each in candidates],
+        places,
+        xerr=[2 * scale * each.error for each in candidates],
+        fmt="o",
+        color="#1f4e79",
+        capsize=4,
+    )
+    values.set_yticks(places, [format_action(each.action) for each in candidates])
+    values.set_xlabel("chance of winning the game, %" if win else "points of the deal")
+    values.grid(axis="x", alpha=0.3)
+    values.margins(y=0.2)
+    start = np.zeros(len(candidates))
+    for number, name in enumerate(ENDINGS):
+        shares = np.array([100 * each.endings[number] for each in candidates])
+        ends.barh(places, shares, left=start, color=COLORS[number], label=name)
+        start += shares
+    ends.set_xlabel("how the deals ended, %")
+    ends.set_xlim(0, 100)
+    figure.legend(*ends.get_legend_handles_labels(), loc="outside lower center", ncols=7)
+    figure.suptitle(fill(title, 110), fontsize=10)
+    return figure
+
+
+def write(out: Path, candidates: Sequence[Weighed], win: bool, title: str) -> None:
+    """Write the plot (png, svg, pdf), or the numbers (json)."""
+    if out.suffix == ".json":
+        write_json(out, {"position": title, "candidates": [each.to_dict() for each in candidates]})
+        return
+    out.parent.mkdir(parents=True, exist_ok=True)
+    plot(candidates, win, title).savefig(out, dpi=130)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run ``ginrummy analyse``.
+
+    Raises:
+        ValueError: no such position, or an agent that does not search.
+    """
+    search = make_policy(options.search)
+    if not isinstance(search, Search):
+        raise ValueError(f"--search {options.search}: no agent that searches")
+    action = None
+    if options.file is not None:
+        records = load(options.file)
+        if not 1 <= options.game <= len(records):
+            raise ValueError(f"{options.file} has {len(records)} games; --game {options.game}")
+        record = records[options.game - 1]
+        view, action = recorded_view(record, options.deal - 1, options.step - 1)
+    else:
+        mine, _, his = options.score.partition(":")
+        if not (mine.isdigit() and his.isdigit()):
+            raise ValueError(f"--score {options.score}: two numbers are needed, such as 40:75")
+        view = typed_view(
+            options.hand,
+            options.pile,
+            options.rules,
+            known=options.known,
+            thrown=options.thrown,
+            declined=options.declined,
+            taken=options.taken,
+            scores=(int(mine), int(his)),
+            dealer=options.dealer,
+            opening=options.opening,
+        )
+    candidates = weigh(view, search, options.seed, action)
+    win = search.value == "win"
+    title = position_line(view)
+    print(title)
+    reference = "what was done" if action is not None else "the base policy's"
+    Console(width=None if sys.stdout.isatty() else 160).print(table(candidates, win, reference))
+    if options.out is not None:
+        write(options.out, candidates, win, title)
+        print(f"written: {options.out}")
+    return 0

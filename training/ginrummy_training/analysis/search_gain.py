@@ -1,0 +1,290 @@
+"""What leaving the base policy is worth, in positions of its own deals.
+
+A cheap measure of a search and its parts. The base policy plays deals from random scores; at some
+of its decisions each variant of the search is asked too. Where one wants another action, both are
+done in the true position, the stock is shuffled anew, and the base policy and its opponent play the
+deal to its end, several times with the same cards for both. The gain is the change in the chance of
+winning the game; a game has some hundred decisions, so the gain in a hundred decisions is about
+what games would show, without their noise. Variants are compared in the same positions.
+
+    python -m ginrummy_training.analysis.search_gain search:64 search:64,belief=false --out p.json
+"""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ginrummy_agents.search.policy import Search
+from ginrummy_agents.win_chance import win_chance
+from ginrummy_env.core.actions import KNOCK
+from ginrummy_env.core.cards import NUM_CARDS
+from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.game import new_games
+from ginrummy_env.core.rules import Rules, rules_name
+from ginrummy_env.core.state import BatchState, Phase, concatenate
+from ginrummy_env.core.step import step
+from ginrummy_env.core.view import make_view
+from ginrummy_env.policy import Policy, make_policy
+from ginrummy_training.cli.main import parse_rules
+from ginrummy_training.evaluation.match import typed_command, versions
+from ginrummy_training.storage import write_json
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Float = NDArray[np.float64]
+
+KINDS = ("take", "leave", "knock", "not knock", "other discard")
+"""What the search wants in place of the base policy's action."""
+
+EVERY = 3
+"""Every third decision of a deal is looked at."""
+
+
+@dataclass(slots=True)
+class Positions:
+    """N decisions of the base policy."""
+
+    states: BatchState
+    deals: NDArray[np.int64]  # [N] which deal each is of
+    row_keys: NDArray[np.uint64]  # [N]
+    actions: NDArray[np.int16]  # [N] the base policy's
+
+
+def collect(base: Policy, other: Policy, rules: Rules, deals: int, seed: int) -> Positions:
+    """Play deals from random scores and return decisions of the base policy."""
+    state = new_games(seed, deals, rules)
+    numbers = np.arange(deals)
+    scores = RowRandom(keys(11, np.uint64(seed), numbers)).random((deals, 2))
+    state.scores[:] = (scores * rules.target).astype(np.int16)
+    row_keys = keys(12, np.uint64(seed), numbers)
+    seats = numbers % 2
+    found: list[BatchState] = []
+    which: list[NDArray[np.int64]] = []
+    moment = 0
+    while not state.over.all():
+        actions = np.full(deals, -1, dtype=np.int16)
+        for place, policy in enumerate((base, other)):
+            rows = np.flatnonzero(~state.over & ((state.player ^ seats) == place))
+            if rows.size:
+                some = state.select(rows)
+                rng = RowRandom(keys(row_keys[rows], some.step_count))
+                actions[rows] = policy.act(make_view(some, rules), rng)
+                kept = (rows + moment) % EVERY == 0
+                if place == 0 and kept.any():
+                    found.append(some.select(kept))
+                    which.append(rows[kept])
+        step(state, actions, rules)
+        moment += 1
+    states, deal = concatenate(found), np.concatenate(which)
+    asked = keys(13, row_keys[deal], states.step_count)
+    rng = RowRandom(asked)
+    rng.random((len(states),))  # the search draws its own number first
+    return Positions(states, deal, asked, base.act(make_view(states, rules), rng))
+
+
+def play_on(
+    states: BatchState,
+    actions: NDArray[np.int16],
+    row_keys: NDArray[np.uint64],
+    policies: tuple[Policy, Policy],
+    rules: Rules,
+    repeats: int,
+) -> Float:
+    """Return the chance of winning the game after an action and the rest of the deal, [N].
+
+    Args:
+        states: N positions.
+        actions: [N] what the player to move does.
+        row_keys: [N] of the stocks and of what the policies draw.
+        policies: his and his opponent's.
+        rules: the settings.
+        repeats: how often each is played, with stocks shuffled anew.
+    """
+    rows = np.repeat(np.arange(len(states)), repeats)
+    state = states.select(rows)
+    again = keys(row_keys[rows], np.tile(np.arange(repeats), len(states)))
+    order = RowRandom(again).random((len(rows), NUM_CARDS))
+    places = np.arange(NUM_CARDS)
+    first = NUM_CARDS - state.stock_count.astype(np.int64)
+    order = np.where(places >= first[:, None], 1 + order, places / NUM_CARDS)
+    state.deck[:] = np.take_along_axis(state.deck, order.argsort(axis=1), axis=1)
+    me = state.player.copy()
+    each = np.arange(len(rows))
+    scores = np.stack([state.scores[each, me], state.scores[each, 1 - me]], axis=1)
+    step(state, actions[rows], rules)
+    while not state.over.all():
+        chosen = np.full(len(rows), -1, dtype=np.int16)
+        for place, policy in enumerate(policies):
+            asked = np.flatnonzero(~state.over & ((state.player != me) == place))
+            if asked.size:
+                some = state.select(asked)
+                rng = RowRandom(keys(again[asked], some.step_count))
+                chosen[asked] = policy.act(make_view(some, rules), rng)
+        step(state, chosen, rules)
+    sign = np.where(state.winner < 0, 0, np.where(state.winner == me, 1, -1))
+    points = (sign * state.points).astype(np.int16)
+    return win_chance(scores, points, rules).reshape(-1, repeats).mean(axis=1)
+
+
+def kinds_of(states: BatchState, base: NDArray[np.int16], other: NDArray[np.int16]) -> Any:
+    """Return the place in KINDS of each change, [N]."""
+    drawing = states.phase != Phase.DISCARD
+    takes = other == 105
+    knocks, knocked = (other >= KNOCK) & ~drawing, (base >= KNOCK) & ~drawing
+    return np.select([drawing & takes, drawing, knocks & ~knocked, knocked & ~knocks], range(4), 4)
+
+
+def measure(
+    variants: Sequence[str], against: str, rules: Rules, deals: int, seed: int, repeats: int
+) -> dict[str, Any]:
+    """Return what each variant gains over their common base policy.
+
+    Raises:
+        ValueError: a variant that is no search, or has another base policy.
+    """
+    searches = []
+    for name in variants:
+        search = make_policy(name)
+        if not isinstance(search, Search):
+            raise ValueError(f"{name}: no agent that searches")
+        searches.append(search)
+    bases = {search.base_spec(rules) for search in searches}
+    if len(bases) > 1:
+        raise ValueError(f"variants with different base policies: {', '.join(sorted(bases))}")
+    base, other = make_policy(bases.pop()), make_policy(against)
+    positions = collect(base, other, rules, deals, seed)
+    view = make_view(positions.states, rules)
+    count = len(view)
+    chosen = [search.act(view, RowRandom(positions.row_keys)) for search in searches]
+    left = [np.flatnonzero(actions != positions.actions) for actions in chosen]
+    # Each action in question is played on once, however many variants want it.
+    asked = np.unique(
+        np.concatenate(
+            [rows * 256 + actions[rows] for rows, actions in zip(left, chosen, strict=True)]
+            + [rows * 256 + positions.actions[rows] for rows in left]
+        )
+    )
+    rows = asked // 256
+    value = play_on(
+        positions.states.select(rows),
+        (asked % 256).astype(np.int16),
+        positions.row_keys[rows],
+        (base, other),
+        rules,
+        repeats,
+    )
+    results: list[dict[str, Any]] = []
+    by_deal: list[Float] = []
+    for name, actions, rows in zip(variants, chosen, left, strict=True):
+        new = value[np.searchsorted(asked, rows * 256 + actions[rows])]
+        old = value[np.searchsorted(asked, rows * 256 + positions.actions[rows])]
+        gain = new - old
+        by_deal.append(np.bincount(positions.deals[rows], gain, minlength=deals).astype(np.float64))
+        kinds = kinds_of(positions.states.select(rows), positions.actions[rows], actions[rows])
+        results.append(
+            {
+                "search": name,
+                "left": len(rows) / count,
+                **per_hundred(by_deal[-1], count),
+                "over_the_first": per_hundred(by_deal[-1] - by_deal[0], count),
+                "kinds": {
+                    kind: mean_of(gain[kinds == number]) for number, kind in enumerate(KINDS)
+                },
+            }
+        )
+    return {
+        "rules": rules_name(rules),
+        "base": next(iter(searches)).base_spec(rules),
+        "against": against,
+        "deals": deals,
+        "decisions": count,
+        "seed": seed,
+        "repeats": repeats,
+        "variants": results,
+    }
+
+
+def per_hundred(by_deal: Float, decisions: int) -> dict[str, float]:
+    """Return the gain in a hundred decisions, in % of games, with half its 95 % interval."""
+    scale = 100 * 100 / decisions
+    half = 1.96 * by_deal.std() * np.sqrt(len(by_deal))
+    return {"gain": float(scale * by_deal.sum()), "half": float(scale * half)}
+
+
+def mean_of(gains: Float) -> dict[str, float]:
+    """Return how many changes there are, and their mean gain in % with half its interval."""
+    if len(gains) < 2:
+        return {"count": len(gains)}
+    half = 1.96 * gains.std() / np.sqrt(len(gains))
+    return {"count": len(gains), "gain": float(100 * gains.mean()), "half": float(100 * half)}
+
+
+def plot(found: dict[str, Any]) -> "Figure":
+    """Return the gains of the variants with their intervals."""
+    from matplotlib.figure import Figure
+
+    variants = found["variants"]
+    figure = Figure(figsize=(7.5, 1.6 + 0.4 * len(variants)), layout="constrained")
+    axes = figure.add_subplot()
+    places = np.arange(len(variants))[::-1]
+    axes.errorbar(
+        [each["gain"] for each in variants],
+        places,
+        xerr=[each["half"] for each in variants],
+        fmt="o",
+        color="#1f4e79",
+        capsize=4,
+    )
+    axes.axvline(0, color="gray", linewidth=0.8)
+    axes.set_yticks(places, [each["search"] for each in variants])
+    axes.grid(axis="x", alpha=0.3)
+    axes.margins(y=0.15)
+    axes.set_xlabel("% of games gained over the base policy in a hundred decisions, 95 % intervals")
+    about = f"{found['rules']}, {found['base']} against {found['against']}"
+    axes.set_title(f"{about}; {found['decisions']:,} decisions, seed {found['seed']}", fontsize=10)
+    return figure
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Measure, print and write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, prog="python -m ginrummy_training.analysis.search_gain"
+    )
+    parser.add_argument("variants", nargs="+", help="such as search:64")
+    parser.add_argument("--against", default="simple", help="who plays against the base policy")
+    parser.add_argument("--rules", default="eaai", type=parse_rules)
+    parser.add_argument("--deals", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--repeats", type=int, default=6, help="times that each is played on")
+    parser.add_argument("--out", type=Path, help="a JSON file; the plot goes beside it")
+    chosen = parser.parse_args(arguments)
+    found = measure(
+        chosen.variants, chosen.against, chosen.rules, chosen.deals, chosen.seed, chosen.repeats
+    )
+    about = f"{found['rules']}, {found['base']} against {chosen.against}"
+    print(f"{about}: {found['decisions']} decisions")
+    for each in found["variants"]:
+        over = each["over_the_first"]
+        print(
+            f"{each['search']:40} leaves it in {100 * each['left']:.1f} %, gains "
+            f"{each['gain']:+.2f} ± {each['half']:.2f} % of games in 100 decisions; over the first "
+            f"{over['gain']:+.2f} ± {over['half']:.2f}"
+        )
+        for kind, what in each["kinds"].items():
+            if "gain" in what:
+                print(
+                    f"    {kind}: {what['count']}, {what['gain']:+.2f} ± {what['half']:.2f} % each"
+                )
+    if chosen.out is not None:
+        write_json(chosen.out, found | {"command": typed_command(), "versions": versions()})
+        plot(found).savefig(chosen.out.with_suffix(".png"), dpi=130)
+
+
+if __name__ == "__main__":
+    main()

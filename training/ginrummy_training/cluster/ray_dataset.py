@@ -1,0 +1,89 @@
+"""Self-play on a Ray cluster: a shard a task, the same bytes as here.
+
+The shards come back and are written by the process that asked, so the nodes need no common disk.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ginrummy_training.cluster.ray_runner import AHEAD, LOCAL, LOSSES, connected, line
+from ginrummy_training.cluster.ray_task import build
+from ginrummy_training.dataset.shard_games import Plan, Say, make_shard
+from ginrummy_training.dataset.shards import Shard, arrow
+from ginrummy_training.evaluation.processes import Failure, WorkerError
+
+
+@dataclass(frozen=True, slots=True)
+class RayMaker:
+    """Makes shards on a Ray cluster; see `ginrummy_training.dataset.generate.Maker`."""
+
+    address: str = LOCAL
+    """See `ginrummy_training.cluster.ray_runner.RayRunner`, as for the next."""
+    workers: int | None = None
+
+    def __call__(self, plan: Plan, numbers: Sequence[int], games: int, say: Say) -> Iterator[Shard]:
+        """Yield the shards of these numbers as they are made.
+
+        Args:
+            plan: what is played.
+            numbers: of the shards.
+            games: how many there are in all.
+            say: is told how many games of each shard have been played, when it is made.
+
+        Raises:
+            ValueError: Ray is not installed, there is no such cluster, or an agent can't be sent.
+            WorkerError: a shard was lost with its worker again and again.
+            Exception: what an agent raised.
+        """
+        if not numbers:
+            return
+        with connected(self.address, self.workers) as ray:
+            # A shard is a function of what it is given, so Ray itself may do it again.
+            task = ray.remote(num_cpus=1, max_retries=LOSSES)(_make)
+            cpus = int(ray.cluster_resources().get("CPU", 1))
+            room = self.workers or AHEAD * max(cpus, 1)
+            waiting = list(numbers)
+            out: dict[Any, int] = {}
+            try:
+                while waiting or out:
+                    while waiting and len(out) < room:
+                        number = waiting.pop(0)
+                        try:
+                            out[task.remote(plan, number, games, _surroundings(plan))] = number
+                        except TypeError as error:  # Ray's word for what cloudpickle refuses
+                            raise ValueError(
+                                f"an agent can't be sent to another machine: {line(error)}"
+                            ) from error
+                    (done,), _ = ray.wait(list(out))
+                    number = out.pop(done)
+                    try:
+                        shard = ray.get(done)
+                    except ray.exceptions.RayError as error:
+                        raise WorkerError(f"shard {number}: {line(error)}") from error
+                    if isinstance(shard, Failure):
+                        shard.reraise()
+                    say(len(plan.range_of(number, games)))
+                    yield shard
+            finally:
+                for running in out:
+                    ray.cancel(running, force=True)
+
+
+def _surroundings(plan: Plan) -> dict[str, Any]:
+    """Return what decides a shard besides its plan: versions, code, and files of policies."""
+    return {**build(), "pyarrow": arrow()[0].__version__, "agents": plan.settings()["agents"]}
+
+
+def _make(plan: Plan, number: int, games: int, asked_by: dict[str, Any]) -> Any:
+    """Return a shard, or what went wrong."""
+    try:
+        here = _surroundings(plan)
+        for name, there in asked_by.items():
+            if here[name] != there:
+                raise WorkerError(
+                    f"{name} is {here[name]} on a node and {there} here: all nodes need the same"
+                )
+        return make_shard(plan, number, games)
+    except Exception as error:
+        return Failure.of(error)

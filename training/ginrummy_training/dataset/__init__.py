@@ -1,0 +1,1 @@
+"""Games as data: one row per decision, in Parquet shards."""

@@ -1,0 +1,261 @@
+"""A shard of self-play: what is played, every decision noted, and the two files made of it."""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ginrummy_agents.explain import Explanation, act_and_explain
+from ginrummy_env.core.cards import Rows
+from ginrummy_env.core.chance import RowRandom, require_seed
+from ginrummy_env.core.rules import Rules, as_rules
+from ginrummy_env.core.state import NOBODY, BatchState
+from ginrummy_env.core.view import View
+from ginrummy_env.policy import Policy, make_policy, parse_spec
+from ginrummy_training.dataset.schema import Columns, columns_of, joined
+from ginrummy_training.dataset.shards import Shard, Values, games_file, positions_file
+from ginrummy_training.evaluation.game_table import Table
+from ginrummy_training.evaluation.lockstep import Games, Lockstep, deck_numbers
+from ginrummy_training.evaluation.match import agent_name
+from ginrummy_training.learning.win_chance import TEACHING_GAMES
+
+REPORT_SECONDS = 0.5
+"""How often is told how many games have been played."""
+
+Say = Callable[[int], None]
+"""Called with how many games have ended since it was last called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is played, and how it is cut into shards. It decides every byte of every shard."""
+
+    agents: tuple[str | Policy, ...]
+    """Each once."""
+    pairs: tuple[tuple[int, int], ...]
+    """Who plays whom, by their numbers; games 2k and 2k + 1 are of pair k mod the number of these,
+    on the same decks with the seats swapped."""
+    rules: Rules
+    seed: int
+    shard_games: int
+    max_deals: int
+    values: bool
+    """Whether what the agents think is kept."""
+
+    @property
+    def names(self) -> list[str]:
+        """What the agents are called."""
+        return [agent_name(agent) for agent in self.agents]
+
+    def settings(self) -> dict[str, Any]:
+        """Return it as JSON can hold it; folders whose settings differ hold different data."""
+        return {
+            "agents": [_about(agent) for agent in self.agents],
+            "pairs": [list(pair) for pair in self.pairs],
+            "rules": self.rules.to_dict(),
+            "seed": self.seed,
+            "shard_games": self.shard_games,
+            "max_deals": self.max_deals,
+            "values": self.values,
+        }
+
+    def range_of(self, number: int, games: int) -> range:
+        """Return the games of a shard if there are so many in all."""
+        return range(number * self.shard_games, min((number + 1) * self.shard_games, games))
+
+
+def _about(agent: str | Policy) -> dict[str, Any]:
+    """Return an agent's name, and what is in the file that it reads, if it reads one."""
+    about: dict[str, Any] = {"name": agent_name(agent)}
+    if isinstance(agent, str):
+        for value in parse_spec(agent)[1].values():
+            if isinstance(value, str) and Path(value).is_file():
+                about["sha256"] = hashlib.sha256(Path(value).read_bytes()).hexdigest()
+    return about
+
+
+def plan_of(
+    agents: Sequence[str | Policy],
+    *,
+    rules: str | Rules | dict[str, Any] = "classic",
+    seed: int = 0,
+    shard_games: int = 1_000,
+    max_deals: int = 1_000,
+    values: bool = True,
+) -> Plan:
+    """Return a plan for agents: one plays itself, of several everyone plays everyone.
+
+    Raises:
+        ValueError: no such agent or rules, or a bad number.
+    """
+    if not agents:
+        raise ValueError("at least one agent is needed")
+    for name, number in (("shard_games", shard_games), ("max_deals", max_deals)):
+        if number < 1:
+            raise ValueError(f"{name}={number}: at least 1 is needed")
+    if shard_games % 2:
+        raise ValueError(f"shard_games={shard_games}: an even number is needed, games are in pairs")
+    every = [agents[0], agents[0]] if len(agents) == 1 else list(agents)
+    names = [agent_name(agent) for agent in every]
+    unique = dict(zip(names, every, strict=True))
+    for agent in unique.values():
+        make_policy(agent)
+    if len(unique) > 127:
+        raise ValueError(f"{len(unique)} agents: at most 127 are possible")
+    place = {name: number for number, name in enumerate(unique)}
+    return Plan(
+        tuple(unique.values()),
+        tuple((place[a], place[b]) for a, b in combinations(names, 2)),
+        as_rules(rules),
+        require_seed(seed),
+        shard_games,
+        max_deals,
+        values,
+    )
+
+
+class Recorded(Lockstep):
+    """Games whose every decision is noted.
+
+    Decks are those of teaching: neither matches nor environments have them, so that no agent is
+    measured on cards from which it has learned.
+    """
+
+    def __init__(self, policies: Sequence[Policy], games: Games, plan: Plan) -> None:
+        """Start all the games at once."""
+        self._values = plan.values
+        self._who = {id(policy): number for number, policy in enumerate(policies)}
+        self._rows: list[Columns] = []
+        self._thoughts: list[Values] = []
+        self._results: list[Columns] = []
+        super().__init__(
+            policies,
+            games,
+            plan.rules,
+            seed=plan.seed,
+            batch=len(games),
+            max_deals=plan.max_deals,
+        )
+
+    def decks(self, games: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return game numbers that no match has."""
+        return deck_numbers(games) + np.uint64(TEACHING_GAMES)
+
+    def decide(self, policy: Policy, view: View, rng: RowRandom, places: Rows) -> NDArray[np.int16]:
+        """Ask the policy, and note what it sees, does and thinks."""
+        told: Explanation | None = None
+        if self._values:
+            actions, told = act_and_explain(policy, view, rng)
+        else:
+            actions = policy.act(view, rng)
+        columns = columns_of(view)
+        columns["place"] = places.astype(np.int32)
+        columns["agent"] = np.full(len(view), self._who[id(policy)], dtype=np.int8)
+        columns["action"] = np.asarray(actions).astype(np.uint8)
+        self._rows.append(columns)
+        self._thoughts.append(_values(told, len(view)))
+        return actions
+
+    def deals_over(self, state: BatchState, rows: Rows, places: Rows) -> None:
+        """Note how deals have ended."""
+        super().deals_over(state, rows, places)
+        self._results.append(
+            {
+                "place": places,
+                **{
+                    name: getattr(state, name)[rows]
+                    for name in ("deal_number", "outcome", "winner", "knocker", "points")
+                },
+            }
+        )
+
+    def rows(self, table: Table) -> tuple[Columns, Values]:
+        """Return all decisions, sorted by game, deal and step, with what came of them.
+
+        Args:
+            table: a row a game, in the order of the games.
+        """
+        columns = joined(self._rows)
+        order = np.lexsort((columns["step"], columns["deal"], columns["place"]))
+        columns = {name: column[order] for name, column in columns.items()}
+        thoughts = Values(
+            *(
+                np.concatenate([getattr(part, name) for part in self._thoughts])
+                for name in ("counts", "actions", "values")
+            )
+        ).select(order)
+        place, player = columns.pop("place"), columns["player"]
+        columns["game"] = table["game"][place]
+        results = {
+            name: np.concatenate([part[name] for part in self._results])
+            for name in self._results[0]
+        }
+        deals = results["place"].astype(np.int64) << 32 | results["deal_number"]
+        by_deal = np.argsort(deals)
+        wanted = place.astype(np.int64) << 32 | columns["deal"]
+        found = by_deal[np.searchsorted(deals[by_deal], wanted)]
+        winner = results["winner"][found]
+        sign = np.where(winner == NOBODY, 0, np.where(winner == player, 1, -1))
+        knocker = results["knocker"][found]
+        seat_won = table["winner"] ^ table["seat_a"]
+        won = np.where(table["winner"][place] == NOBODY, -1, seat_won[place] == player)
+        columns["result_outcome"] = results["outcome"][found]
+        columns["result_points"] = (sign * results["points"][found]).astype(np.int16)
+        columns["result_winner"] = np.where(winner == NOBODY, winner, winner ^ player)
+        columns["result_knocker"] = np.where(knocker == NOBODY, knocker, knocker ^ player)
+        columns["result_game_won"] = won.astype(np.int8)
+        return columns, thoughts
+
+
+def _values(told: Explanation | None, count: int) -> Values:
+    """Return an explanation's values in rows of unequal length."""
+    if told is None:
+        return Values(
+            np.zeros(count, dtype=np.int64), np.zeros(0, dtype=np.uint8), np.zeros(0, np.float32)
+        )
+    known = ~np.isnan(told.values)
+    rows, actions = np.nonzero(known)
+    values = told.values[rows, actions].astype(np.float32)
+    return Values(known.sum(axis=1), actions.astype(np.uint8), values)
+
+
+def make_shard(plan: Plan, number: int, games: int, say: Say | None = None) -> Shard:
+    """Play the games of a shard and return its files: a function of what it is given alone.
+
+    Args:
+        plan: what is played.
+        number: of the shard.
+        games: how many games there are in all shards.
+        say: is told how it goes.
+
+    Raises:
+        IllegalActionError: an agent did what it may not.
+    """
+    numbers = np.array(plan.range_of(number, games), dtype=np.int64)
+    pairs = np.array(plan.pairs, dtype=np.int8)[numbers // 2 % len(plan.pairs)]
+    policies = [make_policy(agent) for agent in plan.agents]
+    played = Recorded(policies, Games(np.zeros(len(numbers), dtype=np.intp), numbers, pairs), plan)
+    ended: list[Table] = []
+    due = monotonic()
+    while played.running:
+        played.step()
+        if monotonic() >= due or not played.running:
+            _, some, _ = played.collect()
+            ended.append(some)
+            if say is not None:
+                say(len(some))
+            due = monotonic() + REPORT_SECONDS
+    table = np.sort(np.concatenate(ended), order="game")
+    columns, thoughts = played.rows(table)
+    about = {"games": len(numbers), "first": int(numbers[0]), "last": int(numbers[-1])}
+    return Shard(
+        number,
+        positions_file(columns, thoughts, plan.names, {**about, "rows": len(columns["game"])}),
+        games_file(table, pairs, plan.names, about),
+    )

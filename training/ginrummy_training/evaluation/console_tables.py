@@ -1,0 +1,191 @@
+"""Results as tables for the terminal."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from ginrummy_training.evaluation.game_table import SIDES
+from ginrummy_training.evaluation.match_summary import Summary
+
+ENDINGS = {
+    "gin": "gin",
+    "big_gin": "big gin",
+    "knock": "knock",
+    "undercut": "undercut",
+    "equal": "equal deadwood",
+    "gin_answered": "gin answered by gin",
+}
+"""Ways to end in words; the agent is the one who laid down, or who undercut."""
+
+RARE = ("big_gin", "equal", "gin_answered")
+"""Ways that most rules do not know: shown only where they happened."""
+
+Number = Mapping[str, float | None]
+
+
+def percent(number: Number, places: int = 1) -> str:
+    """Return a share with its interval.
+
+    >>> percent({"value": 0.5, "low": 0.48, "high": 0.52})
+    '50.0 % (48.0–52.0)'
+    """
+    value, low, high = number["value"], number["low"], number["high"]
+    if value is None:
+        return "–"
+    if low is None or high is None:
+        return f"{100 * value:.{places}f} %"
+    return f"{100 * value:.{places}f} % ({100 * low:.{places}f}–{100 * high:.{places}f})"
+
+
+def short_percent(number: Number) -> str:
+    """Return a share in %, with half the width of its interval.
+
+    >>> short_percent({"value": 0.5, "low": 0.48, "high": 0.52})
+    '50.0 ± 2.0'
+    """
+    value, low, high = number["value"], number["low"], number["high"]
+    if value is None:
+        return "–"
+    if low is None or high is None:
+        return f"{100 * value:.1f}"
+    return f"{100 * value:.1f} ± {50 * (high - low):.1f}"
+
+
+def plain(number: Number, places: int = 2, sign: bool = False) -> str:
+    """Return a mean with half the width of its interval.
+
+    >>> plain({"value": 7.5, "low": 7.25, "high": 7.75})
+    '7.50 ± 0.25'
+    """
+    value, high = number["value"], number["high"]
+    if value is None:
+        return "–"
+    text = f"{value:{'+' if sign else ''}.{places}f}"
+    return text if high is None else f"{text} ± {high - value:.{places}f}"
+
+
+def titled_table(title: str, columns: Sequence[str]) -> tuple[Text, RichTable]:
+    """Return a title, which may be wider, and an empty table: its first column holds words."""
+    table = RichTable()
+    for number, name in enumerate(columns):
+        table.add_column(name, justify="right" if number else "left", no_wrap=not number)
+    return Text(title, style="bold"), table
+
+
+def match_report(summary: Summary) -> RenderableType:
+    """Return what a match says, as a table and some lines."""
+    a, b = summary["match"]["agents"]
+    title = (
+        f"{a} – {b}, {summary['rules']}: {summary['games']:,} games in pairs with the same cards, "
+        f"seed {summary['match']['seed']}"
+    )
+    head, table = titled_table(title, ["", a, b])
+
+    def line(name: str, values: Sequence[str]) -> None:
+        table.add_row(name, *values)
+
+    def both(key: str) -> list[Number]:
+        return [summary[key][side] for side in SIDES]
+
+    line("games won", [percent(x) for x in both("games_won")])
+    line("deals won", [percent(x) for x in both("deals_won")])
+    line("points a deal", [plain(x) for x in both("points_a_deal")])
+    line("points a game", [plain(x) for x in both("points_a_game")])
+    line("final score", [plain(x, 1) for x in both("final_score")])
+    table.add_section()
+    for key, words in ENDINGS.items():
+        counts = [summary["endings"][key][side] for side in SIDES]
+        if sum(counts) or key not in RARE:
+            line(f"deals ended: {words}", [_part(count, summary["deals"]) for count in counts])
+    table.add_section()
+    line("first upcard taken", [percent(x) for x in both("opening_taken")])
+    times = [summary["microseconds_a_decision"][side] for side in SIDES]
+    line("time a decision", ["–" if x is None else f"{x:,.1f} µs" for x in times])
+    return Group(head, table, Text("\n".join(_notes(summary))))
+
+
+def _part(count: int, whole: int) -> str:
+    return f"{100 * count / whole:.2f} %" if whole else "–"
+
+
+def _notes(summary: Summary) -> list[str]:
+    """Return lines of what concerns both agents."""
+    turns, deadwood = summary["turns"], summary["deadwood"]
+    spread = "" if turns["sd"] is None else f" (SD {turns['sd']:.2f})"
+    lines = [
+        f"net points a deal {plain(summary['net_points_a_deal'], sign=True)}, "
+        f"net final score {plain(summary['net_final_score'], 1, sign=True)}",
+        f"deals a game {plain(summary['deals_a_game'])}; "
+        f"void {_part(summary['endings']['void'], summary['deals'])} of deals; "
+        f"the non-dealer wins {percent(summary['starter_won'])} of the others",
+        f"when somebody lays down: after {plain(turns['mean'])} turns{spread}, deadwood "
+        f"{plain(deadwood['knocker'])} against {plain(deadwood['defender'])}",
+        "intervals are 95 %, clustered by pair; ways to end are shares of all deals",
+    ]
+    if summary["games_without_winner"]:
+        lines.insert(
+            0,
+            f"{summary['games_without_winner']:,} games had no winner after "
+            f"{summary['match']['max_deals']:,} deals; each counts as half a win",
+        )
+    return lines
+
+
+def cross_report(tournament: Mapping[str, Any]) -> RenderableType:
+    """Return a tournament's tables: the ratings, and who won how many games of whom."""
+    names: list[str] = [agent["name"] for agent in tournament["agents"]]
+    order = sorted(range(len(names)), key=lambda i: -tournament["agents"][i]["rating"]["value"])
+    head = (
+        f"{tournament['rules']}, {tournament['games']:,} games a pairing, seed {tournament['seed']}"
+    )
+    ratings_head, ratings = titled_table(
+        f"Ratings under {head}; 400 points are odds of ten to one, {tournament['anchor']} is 0",
+        ["agent", "rating", "games %", "deals %", "net a deal", "µs a decision"],
+    )
+    for i in order:
+        agent = tournament["agents"][i]
+        rating = agent["rating"]
+        half = rating["high"] - rating["value"]
+        time = agent["microseconds_a_decision"]
+        ratings.add_row(
+            agent["name"],
+            f"{rating['value']:+.0f} ± {half:.0f}" if half else "0",
+            short_percent(agent["games_won"]),
+            short_percent(agent["deals_won"]),
+            plain(agent["net_points_a_deal"], sign=True),
+            "–" if time is None else f"{time:,.1f}",
+        )
+    cross_head, cross = titled_table(
+        "Games won, in %, by the agent of the line against that of the column (± 95 %)",
+        ["", *(names[i] for i in order)],
+    )
+    shares = {
+        (pairing["agents"][me], pairing["agents"][1 - me]): pairing["games_won"]["ab"[me]]
+        for pairing in tournament["pairings"]
+        for me in range(2)
+    }
+    for i in order:
+        cells = []
+        for j in order:
+            share = shares.get((names[i], names[j]))
+            if share is None:
+                cells.append("·")
+                continue
+            text = short_percent(share)
+            color = "green" if share["low"] > 0.5 else "red" if share["high"] < 0.5 else ""
+            cells.append(f"[{color}]{text}[/]" if color else text)
+        cross.add_row(names[i], *cells)
+    worst = tournament["misfit"]
+    if worst:
+        first, second = worst["agents"]
+        note = (
+            f"Not all on one line: by the ratings {first} should win "
+            f"{100 * worst['expected']:.1f} % against {second}, and won "
+            f"{100 * worst['played']:.1f} %; no pairing is further off."
+        )
+    else:
+        note = "Every pairing is what the ratings expect, within its interval."
+    return Group(ratings_head, ratings, Text(), cross_head, cross, Text(note))

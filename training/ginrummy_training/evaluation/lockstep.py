@@ -1,0 +1,223 @@
+"""Many games at once between two agents, each game as if it were played alone.
+
+Game g of a match has the decks of pair g // 2; agent A sits at seat g % 2. So the two games of a
+pair are the same cards with the seats swapped. All that a game hangs on is its number: decks come
+from (seed, pair, deal), an agent's random numbers from (seed, game, deal, step). The batch around
+a game, and the process it is played in, change nothing.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ginrummy_env.core.actions import IllegalActionError
+from ginrummy_env.core.cards import Rows
+from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.game import new_games, next_deals, restart
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.state import BatchState, Int8, Phase
+from ginrummy_env.core.step import step
+from ginrummy_env.core.view import View, make_view
+from ginrummy_env.policy import Policy
+from ginrummy_env.records.recorder import Recorder
+from ginrummy_training.evaluation.game_table import Table, Tally
+
+BATCH = 4096
+"""Games played at once, unless another number is asked for."""
+
+AGENTS = 3  # what a random number is for, part of its key: `core.deal` has 1 and 2
+
+
+@dataclass(slots=True)
+class Clock:
+    """Time spent deciding, by match and agent."""
+
+    seconds: NDArray[np.float64]  # [M, 2]
+    decisions: NDArray[np.int64]  # [M, 2]
+
+    @classmethod
+    def of(cls, matches: int) -> "Clock":
+        """Return a clock that has not run."""
+        return cls(np.zeros((matches, 2)), np.zeros((matches, 2), dtype=np.int64))
+
+    def add(self, other: "Clock") -> None:
+        """Add the time of another clock."""
+        self.seconds += other.seconds
+        self.decisions += other.decisions
+
+
+@dataclass(frozen=True, slots=True)
+class Games:
+    """Games to be played, of one match or of several: [G] each."""
+
+    match: NDArray[np.intp]
+    """Which match the game belongs to."""
+    number: NDArray[np.int64]
+    """Of the game in its match."""
+    agents: NDArray[np.int8]
+    """[G, 2] the policies that A and B are."""
+
+    def __len__(self) -> int:
+        """Return G."""
+        return len(self.match)
+
+    def select(self, which: slice | NDArray[np.bool_]) -> "Games":
+        """Return some of the games."""
+        return Games(self.match[which], self.number[which], self.agents[which])
+
+
+def deck_numbers(games: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the game numbers that `core.game` makes the decks of: the pairs', [N] uint64.
+
+    Those of the environments have one of the two highest bits set (`envs.episodes`), so no
+    agent is measured on a deck that it was trained on, whatever the seeds.
+    """
+    return (games // 2).astype(np.uint64)
+
+
+class Lockstep:
+    """Games in the rows of a batch; a row whose game is over takes the next game.
+
+    Games of several matches can be in play together: a policy is asked once a step, for all rows
+    in which it is its move, since to ask costs as much as hundreds of positions.
+    """
+
+    def __init__(
+        self,
+        policies: Sequence[Policy],
+        games: Games,
+        rules: Rules,
+        *,
+        seed: int = 0,
+        batch: int = BATCH,
+        max_deals: int = 1000,
+        recorder: Recorder | None = None,
+    ) -> None:
+        """Start the first games.
+
+        Args:
+            policies: all that play.
+            games: in the order in which they start.
+            rules: the settings.
+            seed: of decks and agents.
+            batch: games at once.
+            max_deals: a game that has had so many deals ends without a winner.
+            recorder: is given every deal that ends; its keys are the games' places in ``games``.
+        """
+        self._policies, self._games = policies, games
+        self._rules, self._seed, self._max_deals = rules, seed, max_deals
+        self._recorder = recorder
+        self._seats = (games.number % 2).astype(np.int8)  # of A
+        self._keys = keys(AGENTS, np.uint64(seed), games.number)
+        self._matches = int(games.match.max(initial=-1)) + 1
+        rows = min(batch, len(games))
+        self._places = np.arange(rows)  # which of the games is in each row
+        self._started = rows
+        self._state = new_games(np.uint64(seed), self.decks(games.number[:rows]), rules)
+        self._tally = Tally(games.number, rules)
+        self.clock = Clock.of(self._matches)
+
+    @property
+    def running(self) -> int:
+        """How many games are in play."""
+        return len(self._places)
+
+    def step(self) -> None:
+        """Take one action in every game; deal on, and start the next games, where one is over.
+
+        Raises:
+            IllegalActionError: an agent did what it may not; a note says who and in which game.
+        """
+        self._act()
+        state = self._state
+        rows = np.flatnonzero(state.phase >= Phase.DEAL_OVER)
+        if not rows.size:
+            return
+        self.deals_over(state, rows, self._places[rows])
+        ended = state.phase[rows] == Phase.GAME_OVER
+        ended |= state.deal_number[rows] + 1 >= self._max_deals
+        next_deals(state, self._rules, rows[~ended])
+        rows = rows[ended]
+        if rows.size:
+            self._tally.note_games(state, rows, self._places[rows])
+            self._refill(rows)
+
+    def collect(self) -> tuple[NDArray[np.intp], Table, Clock]:
+        """Return what has ended since this was last called.
+
+        Returns:
+            (matches [K], rows of their tables [K], time spent).
+        """
+        places, table = self._tally.collect()
+        clock, self.clock = self.clock, Clock.of(self._matches)
+        return self._games.match[places], table, clock
+
+    def decks(self, games: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the game numbers that the decks of these games are made of, [K] uint64."""
+        return deck_numbers(games)
+
+    def decide(self, policy: Policy, view: View, rng: RowRandom, places: Rows) -> NDArray[np.int16]:
+        """Return what a policy does in K positions; ``places`` [K] says in which of the games."""
+        return policy.act(view, rng)
+
+    def deals_over(self, state: BatchState, rows: Rows, places: Rows) -> None:
+        """Note deals that have just ended, in these rows of the batch and places of the games."""
+        self._tally.note_deals(state, rows, places)
+        if self._recorder is not None:
+            self._recorder.add(state, rows, keys=places.tolist())
+
+    def _act(self) -> None:
+        """Ask the agents and step."""
+        state, places = self._state, self._places
+        side = state.player ^ self._seats[places]
+        who = self._games.agents[places, side]
+        actions = np.empty(len(state), dtype=np.int16)
+        asked = np.flatnonzero(np.bincount(who, minlength=len(self._policies)))
+        for number in asked.tolist():
+            rows = np.flatnonzero(who == number) if len(asked) > 1 else None
+            actions[slice(None) if rows is None else rows] = self._ask(number, rows, side)
+        try:
+            step(state, actions, self._rules)
+        except IllegalActionError as error:
+            row = error.row or 0
+            error.add_note(
+                f"agent {'AB'[side[row]]} in game {self._games.number[places[row]]} "
+                f"(seed {self._seed}), deal {state.deal_number[row]}, "
+                f"step {state.step_count[row]}"
+            )
+            raise
+
+    def _ask(self, number: int, rows: Rows | None, side: Int8) -> NDArray[np.int16]:
+        """Return a policy's actions in the given rows (None: in all)."""
+        state = self._state if rows is None else self._state.select(rows)
+        places = self._places if rows is None else self._places[rows]
+        moments = (state.deal_number.astype(np.int64) << 32) | state.step_count
+        rng = RowRandom(keys(self._keys[places], moments))
+        view = make_view(state, self._rules)
+        start = perf_counter()
+        actions = self.decide(self._policies[number], view, rng, places)
+        took = perf_counter() - start
+        of_side = 2 * self._games.match[places] + (side if rows is None else side[rows])
+        count = np.bincount(of_side, minlength=2 * self._matches).reshape(-1, 2)
+        self.clock.decisions += count
+        self.clock.seconds += took / len(places) * count
+        return actions
+
+    def _refill(self, rows: Rows) -> None:
+        """Start waiting games in these rows; close up the batch when none is waiting."""
+        state = self._state
+        new = np.arange(self._started, min(self._started + len(rows), len(self._games)))
+        self._started += len(new)
+        filled, left = rows[: len(new)], rows[len(new) :]
+        if filled.size:
+            self._places[filled] = new
+            numbers = self.decks(self._games.number[new])
+            restart(state, filled, np.uint64(self._seed), numbers, self._rules)
+        if left.size:
+            keep = np.ones(len(state), dtype=np.bool_)
+            keep[left] = False
+            self._state = state.select(keep)
+            self._places = self._places[keep]

@@ -1,0 +1,268 @@
+"""Tournaments: everyone plays everyone on the same decks; cross table, ratings, files, plots."""
+
+import itertools
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ginrummy_env.core.chance import require_seed
+from ginrummy_env.core.rules import Rules, as_rules, rules_name
+from ginrummy_env.policy import Policy
+from ginrummy_training.evaluation.game_table import GAME, KNOCKER_OUTCOMES, SIDES
+from ginrummy_training.evaluation.lockstep import BATCH
+from ginrummy_training.evaluation.match import (
+    Match,
+    MatchResult,
+    Progress,
+    Runner,
+    agent_name,
+    play_matches,
+    typed_command,
+    versions,
+)
+from ginrummy_training.evaluation.match_summary import Summary, games_won, summarise, won_by_pair
+from ginrummy_training.statistics import Ratings, bradley_terry, mean, share
+from ginrummy_training.storage import write_csv, write_json
+
+ANCHOR = "simple"
+"""Whose rating is 0, if it takes part; else the first agent."""
+
+
+@dataclass(slots=True)
+class Tournament:
+    """A round robin whose matches have all been played."""
+
+    names: list[str]
+    results: dict[tuple[int, int], MatchResult]
+    """By the numbers of both agents, in both orders."""
+    ratings: Ratings
+    anchor: int
+
+    @property
+    def matches(self) -> list[MatchResult]:
+        """Each pairing once, in the order of the agents."""
+        return [result for (i, j), result in self.results.items() if i < j]
+
+    def summary(self) -> Summary:
+        """Return all there is to say of it, as JSON can hold it."""
+        first = self.matches[0]
+        return {
+            "agents": [self._agent(number) for number in range(len(self.names))],
+            "anchor": self.names[self.anchor],
+            "rules": rules_name(first.match.rules),
+            "settings": first.match.rules.to_dict(),
+            "seed": first.match.seed,
+            "games": len(first.table),
+            "versions": versions(),
+            "command": typed_command(),
+            "misfit": self._misfit(),
+            "pairings": [
+                {"agents": list(result.match.agents), **summarise(result)}
+                for result in self.matches
+            ],
+        }
+
+    def _agent(self, number: int) -> Summary:
+        """Return what an agent did in all its games. Its deck pairs are the clusters."""
+        mine = [result for (i, _), result in self.results.items() if i == number]
+
+        def of(column: str) -> Any:
+            return sum(result.pairs(column) for result in mine)
+
+        won = sum(won_by_pair(result) for result in mine)
+        played = np.full(len(mine[0].table) // 2, 2 * len(mine))
+        seconds = sum(result.seconds[0] for result in mine)
+        decisions = sum(result.decisions[0] for result in mine)
+        return {
+            "name": self.names[number],
+            "rating": self.ratings.ratings[number].to_dict(),
+            "games_won": share(won, played).to_dict(),
+            "deals_won": share(of("deals_won_a"), of("decided")).to_dict(),
+            "net_points_a_deal": mean(of("points_a") - of("points_b"), of("deals")).to_dict(),
+            "microseconds_a_decision": 1e6 * seconds / decisions if decisions else None,
+        }
+
+    def _misfit(self) -> dict[str, Any] | None:
+        """Return the pairing that differs most from what the ratings expect, for its interval."""
+        found: list[tuple[float, dict[str, Any]]] = []
+        for (i, j), result in self.results.items():
+            won, expected = games_won(result), float(self.ratings.expected[i, j])
+            half = (won.high - won.low) / 2
+            if won.low > expected and half > 0:
+                names = [self.names[i], self.names[j]]
+                about = {"agents": names, "played": won.value, "expected": expected}
+                found.append(((won.value - expected) / half, about))
+        return max(found, key=lambda entry: entry[0])[1] if found else None
+
+
+def play_tournament(
+    agents: Sequence[str | Policy],
+    *,
+    games: int = 2_000,
+    seed: int = 0,
+    rules: str | Rules | dict[str, Any] = "classic",
+    workers: int = 1,
+    batch: int = BATCH,
+    max_deals: int = 1000,
+    out: Path | None = None,
+    progress: Progress | None = None,
+    runner: Runner | None = None,
+) -> Tournament:
+    """Play everyone against everyone, or what is missing of it.
+
+    Args:
+        agents: two at least, none twice.
+        games: a pairing; even. All pairings are played on the same decks.
+        seed: of decks and agents.
+        rules: a preset's name, settings or Rules.
+        workers: processes.
+        batch: games at once.
+        max_deals: a game of so many deals ends without a winner.
+        out: a folder that keeps the games of each pairing. What it holds already is not played
+            again, so agents can be added later.
+        progress: called with the number of a pairing (in the order of `itertools.combinations`) and
+            how many of its games have been played.
+        runner: plays the games in place of ``workers``.
+
+    Raises:
+        ValueError: fewer than two agents, one twice or unknown; a bad number.
+        ResultError: ``out`` holds a damaged file or other matches.
+    """
+    names = [agent_name(agent) for agent in agents]
+    if len(names) < 2:
+        raise ValueError("a tournament needs two agents at least")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"{name} takes part twice")
+    settings, seed = as_rules(rules), require_seed(seed)
+    pairings = list(itertools.combinations(range(len(names)), 2))
+    # Which of the two is A changes the random numbers that they draw. It hangs on their names, not
+    # on their order here, so that a tournament in another order has the same games.
+    ordered = [(i, j) if names[i] <= names[j] else (j, i) for i, j in pairings]
+    matches = [Match((names[i], names[j]), settings, seed, max_deals) for i, j in ordered]
+    played = play_matches(
+        matches,
+        games=games,
+        workers=workers,
+        batch=batch,
+        files=[None if out is None else out / file_name(match) for match in matches],
+        policies=dict(zip(names, agents, strict=True)),
+        progress=progress,
+        runner=runner,
+    )
+    results: dict[tuple[int, int], MatchResult] = {}
+    for (i, j), result in zip(ordered, played, strict=True):
+        results[i, j], results[j, i] = result, result.other_way()
+    results = dict(sorted(results.items()))
+    wins = np.full((len(names), len(names), games // 2), np.nan)
+    for (i, j), result in results.items():
+        wins[i, j] = won_by_pair(result)
+    anchor = names.index(ANCHOR) if ANCHOR in names else 0
+    return Tournament(names, results, bradley_terry(wins, anchor), anchor)
+
+
+def file_name(match: Match) -> str:
+    """Return the name of the file that keeps a pairing's games.
+
+    >>> file_name(Match(("gold", "simple:knock=4"), Rules(), 0))
+    'games-gold-simple_knock_4-9e79777a.npz'
+    """
+    exact = zlib.crc32("\n".join(match.agents).encode())
+    words = "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", name)[:40] for name in match.agents)
+    return f"games-{words}-{exact:08x}.npz"
+
+
+def write_tournament(tournament: Tournament, out: Path) -> Summary:
+    """Write a tournament's results.
+
+    Args:
+        tournament: it.
+        out: a folder; gets tournament.json (all there is), ratings.csv, pairings.csv and
+            cross_table.csv.
+
+    Returns:
+        What tournament.json holds.
+    """
+    summary = tournament.summary()
+    write_json(out / "tournament.json", summary)
+    source = [summary["rules"], summary["seed"], summary["games"], summary["command"]]
+    source += summary["versions"].values()
+    where = ["rules", "seed", "games_a_pairing", "command", *summary["versions"]]
+    numbers = ["rating", "games_won", "deals_won", "net_points_a_deal"]
+    write_csv(
+        out / "ratings.csv",
+        ["agent", *_columns(numbers), "microseconds_a_decision", *where],
+        [
+            [
+                agent["name"],
+                *_cells(agent, numbers),
+                agent["microseconds_a_decision"],
+                *source,
+            ]
+            for agent in summary["agents"]
+        ],
+    )
+    shares = ["games_won", "deals_won", "points_a_deal", "final_score"]
+    write_csv(
+        out / "pairings.csv",
+        [
+            "agent",
+            "opponent",
+            *_columns(shares),
+            "deals",
+            *KNOCKER_OUTCOMES.values(),
+            "void",
+            "turns",
+            *where,
+        ],
+        [
+            [
+                *(pairing["agents"] if side == "a" else pairing["agents"][::-1]),
+                *_cells({name: pairing[name][side] for name in shares}, shares),
+                pairing["deals"],
+                *(pairing["endings"][name][side] for name in KNOCKER_OUTCOMES.values()),
+                pairing["endings"]["void"],
+                pairing["turns"]["mean"]["value"],
+                *source,
+            ]
+            for pairing in summary["pairings"]
+            for side in SIDES
+        ],
+    )
+    names = tournament.names
+    write_csv(
+        out / "cross_table.csv",
+        ["agent", *names],
+        [
+            [
+                name,
+                *(
+                    "" if i == j else float(won_by_pair(tournament.results[i, j]).mean() / 2)
+                    for j in range(len(names))
+                ),
+            ]
+            for i, name in enumerate(names)
+        ],
+    )
+    return summary
+
+
+def _columns(names: Sequence[str]) -> list[str]:
+    return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+
+
+def _cells(numbers: dict[str, Any], names: Sequence[str]) -> list[float | None]:
+    return [numbers[name][key] for name in names for key in ("value", "low", "high")]
+
+
+def write_games(result: MatchResult, path: Path) -> None:
+    """Write a match's games as CSV, a line a game; the two of a pair stand together."""
+    names = GAME.names or ()
+    pairs = (result.table["game"] // 2).tolist()
+    rows = ([pair, *row] for pair, row in zip(pairs, result.table.tolist(), strict=True))
+    write_csv(path, ["pair", *names], rows)

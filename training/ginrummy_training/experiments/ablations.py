@@ -1,0 +1,282 @@
+"""What each part of a training is worth: runs that differ from a base in one thing.
+
+    python -m ginrummy_training.experiments.ablations runs/a --rules classic eaai --seeds 2 3
+
+Each run is a folder that `learning.train` makes; what is there already is not made again, and what
+was stopped goes on. The policies at their end (``last.npz``; the best of a run may be what was
+imitated) then play the same decks against one opponent, so that the difference to the base is less
+noisy than the two shares are. Its interval is that of the games: it says nothing of how a second
+training with another seed would have come out, which is what several seeds are for.
+"""
+
+import argparse
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from ginrummy_agents.learned.policy import Network, NetworkPolicy
+from ginrummy_training.evaluation.match import MatchResult, play_match
+from ginrummy_training.evaluation.match_summary import games_won, won_by_pair
+from ginrummy_training.learning.run_folder import LAST, RESULT, SETTINGS, Run
+from ginrummy_training.learning.settings import TrainSettings
+from ginrummy_training.learning.train import train
+from ginrummy_training.statistics import Estimate, mean
+from ginrummy_training.storage import ResultError, read_json, write_csv
+
+BASE: dict[str, Any] = {
+    "steps": 524_288, "panel": ["simple"], "eval_every": 131_072, "checkpoint_every": 131_072,
+    "retest_games": 1_000,
+}  # fmt: skip
+"""What all runs have in common beside the defaults of `TrainSettings`."""
+
+OF_RULES: dict[str, dict[str, Any]] = {
+    "classic": {"teacher": "lookahead:knock_turns=7"},
+    "eaai": {"rate": 1e-3},
+}
+"""What the shipped policy of each rules was trained with."""
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "base": {},
+    "no imitation": {"teacher": ""},
+    "champion teaches": {"teacher": "champion"},
+    "no derived planes": {"derived": False},
+    "no planes ahead": {"ahead": False},
+    "points": {"reward": "points"},
+    "win": {"reward": "win", "episode": "game"},
+    "fixed panel": {"opponents": {"simple": 0.8, "lookahead": 0.2}},
+    "pool only": {"opponents": {"pool": 1}},
+    "convolution": {"convolutions": 1},
+    "no imitation, 2 M": {"teacher": "", "steps": 2_097_152, "eval_every": 262_144},
+}
+"""What each variant sets; the base has the change in the chance of winning as its reward, and
+`simple`, `lookahead` and its own past as opponents."""
+
+OPPONENT, GAMES, SEED = "simple", 6_000, 7001
+
+
+@dataclass(frozen=True)
+class Row:
+    """A run in the table. Shares and differences are of full games; low and high their interval."""
+
+    rules: str
+    variant: str
+    settings: str
+    seed: int
+    steps: int
+    games: int
+    won: float
+    low: float
+    high: float
+    to_base: float | None
+    """What it wins more than the base of its seed; None for the base."""
+    to_base_low: float | None
+    to_base_high: float | None
+    best_at: int
+    """Steps of the best policy by the run's evaluations; 0: before PPO."""
+    seconds: float
+    command: str
+
+
+def ablate(
+    folder: Path,
+    rules: str,
+    seed: int,
+    variants: Sequence[str] = tuple(VARIANTS),
+    *,
+    games: int = GAMES,
+    base: dict[str, Any] | None = None,
+) -> list[Row]:
+    """Train what is missing, play, and return a row for each variant, the base first.
+
+    Args:
+        folder: of the runs.
+        rules: a key of `OF_RULES`.
+        seed: of the runs.
+        variants: keys of `VARIANTS`; the base comes along.
+        games: against `OPPONENT`, an even number.
+        base: in the place of `BASE`.
+
+    Raises:
+        ResultError: a run in the folder that was made with other settings.
+    """
+    rows: list[Row] = []
+    ended = None
+    for variant in dict.fromkeys(["base", *variants]):
+        given = {
+            "rules": rules,
+            "seed": seed,
+            **(BASE if base is None else base),
+            **OF_RULES[rules],
+            **VARIANTS[variant],
+        }
+        run = folder / f"{rules}-{variant.replace(',', '').replace(' ', '-')}-seed{seed}"
+        trained(run, TrainSettings().changed(given))
+        match = played(run, rules, games)
+        if ended is None:
+            ended = match
+        row = _row(run, variant, given, match, ended)
+        rows.append(row)
+        print(f"{rules:8s} {variant:18s} {row.won:7.2%} ({row.low:.2%} to {row.high:.2%})")
+    return rows
+
+
+def trained(run: Path, settings: TrainSettings) -> None:
+    """Make a run, or what is missing of it.
+
+    Raises:
+        ResultError: it was made with other settings.
+    """
+    begun = (run / SETTINGS).exists()
+    if begun and Run.resume(run)[0].settings != settings:
+        raise ResultError(f"{run}: made with other settings; name another folder")
+    if not (run / RESULT).exists() or not (run / LAST).exists():
+        train(run, settings, resume=begun)
+
+
+def played(run: Path, rules: str, games: int) -> MatchResult:
+    """Return the games of a run's last policy; they are kept beside it."""
+    policy = NetworkPolicy(Network.load(run / LAST), name="ppo")
+    kept = run / "games-last.npz"
+    return play_match(policy, OPPONENT, games=games, seed=SEED, rules=rules, out=kept)
+
+
+def difference(one: MatchResult, other: MatchResult) -> Estimate:
+    """Return what one wins more of full games than the other, who has had the same decks."""
+    more = won_by_pair(one) - won_by_pair(other)
+    return mean(more, [2.0] * len(more))
+
+
+def _row(
+    run: Path, variant: str, given: dict[str, Any], match: MatchResult, base: MatchResult
+) -> Row:
+    result, won = read_json(run / RESULT), games_won(match)
+    more = None if match is base else difference(match, base)
+    changes = VARIANTS[variant].items()
+    options = [f"{name}={_toml(value)}" for name, value in given.items()]
+    command = ["ginrummy", "train", f"runs/{run.name}"]
+    return Row(
+        rules=given["rules"],
+        variant=variant,
+        settings=", ".join(f"{name} = {_toml(value)}" for name, value in changes),
+        seed=given["seed"],
+        steps=result["steps"],
+        games=len(match.table),
+        won=round(won.value, 5),
+        low=round(won.low, 5),
+        high=round(won.high, 5),
+        to_base=None if more is None else round(more.value, 5),
+        to_base_low=None if more is None else round(more.low, 5),
+        to_base_high=None if more is None else round(more.high, 5),
+        best_at=result["best_at"],
+        seconds=result["seconds"],
+        command=shlex.join(command + [word for each in options for word in ("--set", each)]),
+    )
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name} = {_toml(part)}" for name, part in value.items()) + "}"
+    return json.dumps(value)
+
+
+def write_rows(rows: Sequence[Row], path: Path) -> None:
+    """Write the table as CSV."""
+    names = [each.name for each in fields(Row)]
+    write_csv(path, names, [["" if x is None else x for x in asdict(row).values()] for row in rows])
+
+
+LEAST = -0.08
+"""What is below the base by more stands at the edge of the picture, with its number."""
+
+
+def draw_rows(rows: Sequence[Row], out: Path) -> None:
+    """Draw what each variant wins more than the base of its seed into a PNG."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    names = list(dict.fromkeys(row.variant for row in rows if row.to_base is not None))[::-1]
+    all_rules = list(dict.fromkeys(row.rules for row in rows))
+    seeds = list(dict.fromkeys(row.seed for row in rows))
+    with mpl.rc_context({"font.size": 9}):
+        figure = Figure(figsize=(3.4 * len(all_rules) + 1.4, 0.36 * len(names) + 1.3))
+        figure.set_layout_engine("constrained")
+        panels = figure.subplots(1, len(all_rules), sharey=True, squeeze=False)[0]
+        for axes, rules in zip(panels, all_rules, strict=True):
+            for row in rows:
+                if row.rules != rules or row.to_base is None:
+                    continue
+                number = seeds.index(row.seed)
+                height = names.index(row.variant) + 0.24 * (len(seeds) - 1) / 2 - 0.24 * number
+                if row.to_base < LEAST:
+                    text = f"◂ {100 * row.to_base:.0f}"
+                    axes.text(100 * LEAST, height, text, va="center", fontsize=8)
+                    continue
+                assert row.to_base_low is not None
+                assert row.to_base_high is not None
+                axes.errorbar(
+                    100 * row.to_base,
+                    height,
+                    xerr=[
+                        [100 * (row.to_base - row.to_base_low)],
+                        [100 * (row.to_base_high - row.to_base)],
+                    ],
+                    fmt="os^D"[number % 4],
+                    color="black",
+                    markerfacecolor="white" if number % 2 else "black",
+                    ms=4,
+                    lw=1,
+                )
+            axes.axvline(0, color="grey", lw=0.8)
+            axes.set_xlim(100 * LEAST - 0.5, 5)
+            axes.set_ylim(-0.6, len(names) - 0.4)
+            axes.set_title(rules.upper(), fontsize=9)
+            axes.set_xlabel("games won, points more than the base")
+            axes.grid(axis="x", alpha=0.25)
+        panels[0].set_yticks(range(len(names)), names)
+        for number, seed in enumerate(seeds):
+            face = "white" if number % 2 else "black"
+            panels[-1].plot(
+                [], [], "os^D"[number % 4], color="black", mfc=face, ms=4, label=f"seed {seed}"
+            )
+        panels[-1].legend(loc="lower right", fontsize=8)
+        out.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(out, dpi=150)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the ablations from the command line."""
+    parser = argparse.ArgumentParser(
+        prog="python -m ginrummy_training.experiments.ablations",
+        description="Trains variants of a base run, plays them on the same decks, writes "
+        "ablations.csv and ablations.png into the folder. About two and a half minutes a run on a "
+        "free core; may be stopped and taken up.",
+        epilog=f"variants: {', '.join(VARIANTS)}",
+    )
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of the runs")
+    parser.add_argument("--rules", nargs="+", choices=tuple(OF_RULES), default=list(OF_RULES))
+    parser.add_argument("--seeds", nargs="+", type=int, default=[2], metavar="N", help="(2)")
+    parser.add_argument(
+        "--only", nargs="+", choices=tuple(VARIANTS), default=list(VARIANTS), metavar="VARIANT"
+    )
+    parser.add_argument("--games", type=int, default=GAMES, metavar="N", help=f"({GAMES:,})")
+    given = parser.parse_args(arguments)
+    try:
+        rows = [
+            row
+            for rules in given.rules
+            for seed in given.seeds
+            for row in ablate(given.folder, rules, seed, given.only, games=given.games)
+        ]
+    except ValueError as error:
+        parser.error(str(error))
+    write_rows(rows, given.folder / "ablations.csv")
+    draw_rows(rows, given.folder / "ablations.png")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

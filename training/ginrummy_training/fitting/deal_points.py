@@ -1,0 +1,88 @@
+"""How many points deals are worth, for the chance of winning a game: `ginrummy_agents.win_chance`.
+
+``python -m ginrummy_training.fitting.deal_points`` writes
+agents/ginrummy_agents/data/winchance.npz.
+"""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+import ginrummy_agents
+from ginrummy_agents.win_chance import DEAL_POINTS, MOST_POINTS, solve
+from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.game import new_games
+from ginrummy_env.core.rules import Rules, as_rules
+from ginrummy_env.core.step import step
+from ginrummy_env.core.view import make_view
+from ginrummy_env.policy import Policy, make_policy
+
+PLAYERS = {
+    "classic": "lookahead:knock_turns=7",
+    "eaai": "lookahead",
+    "modern": "lookahead",
+    "oklahoma": "lookahead:knock_turns=7",
+    "straight": "lookahead:knock_turns=0",
+}
+"""Who plays against himself under each preset."""
+
+
+def points_of_deals(
+    policy: Policy, other: Policy, rules: Rules, deals: int, seed: int
+) -> NDArray[np.int64]:
+    """Play first deals and return how often a deal won was worth so many points, [256].
+
+    Args:
+        policy: the non-dealer in even deals.
+        other: the dealer in even deals.
+        rules: the settings.
+        deals: how many.
+        seed: of the decks and of what the players draw.
+    """
+    state = new_games(seed, deals, rules)
+    row_keys = keys(3, np.uint64(seed), np.arange(deals))
+    seats = np.arange(deals) % 2
+    while not state.over.all():
+        rows = np.flatnonzero(~state.over)
+        actions = np.full(deals, -1, dtype=np.int16)
+        for place, player in enumerate((policy, other)):
+            asked = rows[(state.player[rows] ^ seats[rows]) == place]
+            if asked.size:
+                some = state.select(asked)
+                rng = RowRandom(keys(row_keys[asked], some.step_count))
+                actions[asked] = player.act(make_view(some, rules), rng)
+        step(state, actions, rules)
+    won = state.winner >= 0
+    return np.bincount(np.minimum(state.points[won], MOST_POINTS), minlength=MOST_POINTS + 1)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Play the deals and write the file."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, prog="python -m ginrummy_training.fitting.deal_points"
+    )
+    parser.add_argument("--deals", type=int, default=10_000, help="deals a preset")
+    parser.add_argument("--seed", type=int, default=411)
+    parser.add_argument(
+        "--out", type=Path, default=Path(ginrummy_agents.__path__[0]) / "data" / DEAL_POINTS
+    )
+    chosen = parser.parse_args(arguments)
+    shares = {}
+    for preset, name in PLAYERS.items():
+        policy, rules = make_policy(name), as_rules(preset)
+        counts = points_of_deals(policy, policy, rules, chosen.deals, chosen.seed)
+        shares[preset] = (counts / counts.sum()).astype(np.float32)
+        chance = solve(shares[preset].astype(np.float64), rules.target)
+        mean = float(shares[preset] @ np.arange(len(counts)))
+        print(
+            f"{preset}: {counts.sum()} deals won, {mean:.1f} points; ahead 50:0 {chance[50, 0]:.3f}"
+        )
+    chosen.out.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(chosen.out, **shares)
+
+
+if __name__ == "__main__":
+    main()

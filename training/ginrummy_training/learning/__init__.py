@@ -1,0 +1,1 @@
+"""Training: imitation, MaskablePPO, opponents, checkpoints, curves."""

@@ -1,0 +1,237 @@
+"""A training run as files: checkpoints written whole, a log, the best policy, versions."""
+
+import csv
+import io
+import json
+import platform
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import distributions
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import torch
+from stable_baselines3.common.logger import KVWriter
+
+import ginrummy_env
+from ginrummy_agents.learned.policy import Network
+from ginrummy_training.evaluation.match import typed_command
+from ginrummy_training.learning.network import SuitPolicy, arrays_of
+from ginrummy_training.learning.settings import TrainSettings
+from ginrummy_training.storage import ResultError, read_json, write_json, write_whole
+
+CHECKPOINT, SETTINGS, LOG, BEST, LAST, RESULT = (
+    "checkpoint.pt", "settings.json", "log.csv", "best.npz", "last.npz", "result.json",
+)  # fmt: skip
+IMITATION = "imitation.npz"
+
+CHANGEABLE = (
+    "steps", "eval_every", "eval_games", "retest_games", "checkpoint_every", "panel", "opponents",
+)  # fmt: skip
+"""Settings that a resumed run may change."""
+
+
+@dataclass
+class Progress:
+    """How far a run has come: what a checkpoint holds besides weights."""
+
+    lessons: int = 0
+    """Positions imitated."""
+    steps: int = 0
+    """Decisions of PPO."""
+    updates: int = 0
+    """Passes of PPO over its batches."""
+    restarts: int = 0
+    """How often it was resumed: games started then have seeds of their own."""
+    seconds: float = 0.0
+    """Spent in all."""
+    spent: dict[str, float] = field(default_factory=dict)
+    """Seconds by what they were spent on."""
+    pool: list[str] = field(default_factory=list)
+    """Files of the pool, oldest first."""
+    best_score: float = -1.0
+    """Mean share of games won against the panel, of the best checkpoint."""
+    best_at: int = 0
+    """Its steps."""
+    imitation: dict[str, float] = field(default_factory=dict)
+    """Shares of games won after the imitation, by opponent."""
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    """The log."""
+
+
+class Run:
+    """The folder of a run.
+
+    Attributes:
+        folder: where it is.
+        settings: of the run.
+        progress: how far it has come.
+    """
+
+    def __init__(self, folder: Path, settings: TrainSettings, progress: Progress) -> None:
+        """Use `start` or `resume`."""
+        self.folder, self.settings, self.progress = folder, settings, progress
+
+    @classmethod
+    def start(cls, folder: Path, settings: TrainSettings) -> "Run":
+        """Begin a run in a new folder.
+
+        Raises:
+            ValueError: there is a run in it already.
+        """
+        if (folder / SETTINGS).exists():
+            raise ValueError(f"{folder} holds a run: go on with --resume, or name another folder")
+        run = cls(folder, settings, Progress())
+        about = {"settings": settings.to_dict(), "command": typed_command(), **versions()}
+        write_json(folder / SETTINGS, about)
+        return run
+
+    @classmethod
+    def resume(cls, folder: Path) -> tuple["Run", dict[str, Any] | None]:
+        """Take up a run: return it and its last checkpoint, or None if there is none yet.
+
+        Raises:
+            ResultError: no run, or damaged.
+        """
+        if not (folder / SETTINGS).exists():
+            raise ResultError(f"{folder}: no run to resume, {SETTINGS} is missing")
+        about = read_json(folder / SETTINGS)
+        try:
+            settings = TrainSettings().changed(about["settings"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ResultError(f"{folder / SETTINGS}: damaged ({error})") from error
+        path = folder / CHECKPOINT
+        if not path.exists():
+            return cls(folder, settings, Progress()), None
+        try:
+            saved = torch.load(path, weights_only=True)
+            progress = Progress(**json.loads(saved["progress"]))
+        except Exception as error:  # whatever torch raises for a damaged file
+            raise ResultError(f"{path}: damaged ({type(error).__name__}: {error})") from error
+        progress.restarts += 1
+        return cls(folder, settings, progress), saved
+
+    @classmethod
+    def extend(cls, folder: Path, given: dict[str, Any]) -> None:
+        """Change settings of a run that is to go on: those that say how long and how often.
+
+        Raises:
+            ValueError: a setting that has shaped what there is already.
+        """
+        fixed = sorted(set(given) - set(CHANGEABLE))
+        if fixed:
+            raise ValueError(
+                f"{', '.join(fixed)}: a run that goes on keeps its settings; "
+                f"{', '.join(CHANGEABLE)} can be changed"
+            )
+        if given:
+            run, _ = cls.resume(folder)
+            about = read_json(folder / SETTINGS)
+            about["settings"] = run.settings.changed(given).to_dict()
+            write_json(folder / SETTINGS, about)
+
+    def save(self, policy: SuitPolicy) -> None:
+        """Write a checkpoint: whole or not at all."""
+        file = io.BytesIO()
+        saved = {
+            "policy": policy.state_dict(),
+            "optimizer": policy.optimizer.state_dict(),
+            "torch_rng": torch.get_rng_state(),
+            "progress": json.dumps(asdict(self.progress)),
+        }
+        torch.save(saved, file)
+        write_whole(self.folder / CHECKPOINT, file.getvalue())
+        self.write_log()
+
+    def load(self, policy: SuitPolicy, saved: dict[str, Any]) -> None:
+        """Put a checkpoint's weights back."""
+        try:
+            policy.load_state_dict(saved["policy"])
+            policy.optimizer.load_state_dict(saved["optimizer"])
+            torch.set_rng_state(saved["torch_rng"])
+        except (KeyError, RuntimeError, ValueError) as error:
+            raise ResultError(f"{self.folder / CHECKPOINT}: does not fit ({error})") from error
+
+    def network(self, policy: SuitPolicy) -> Network:
+        """Return the policy as it is now, to be played with NumPy."""
+        settings = self.settings
+        about = {
+            "derived": settings.derived,
+            "ahead": settings.ahead,
+            "rules": settings.rules,
+            "lessons": self.progress.lessons,
+            "steps": self.progress.steps,
+            "seed": settings.seed,
+            "ginrummy_env": ginrummy_env.__version__,
+        }
+        return Network(arrays_of(policy), about)
+
+    def export(self, name: str, policy: SuitPolicy, dtype: str = "float32") -> Path:
+        """Write the policy as it is now for `ginrummy_agents.learned.policy`."""
+        path = self.folder / name
+        write_whole(path, self.network(policy).to_bytes(dtype))
+        return path
+
+    def write_log(self) -> None:
+        """Write everything logged as CSV."""
+        rows = self.progress.rows
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        text = io.StringIO()
+        writer = csv.DictWriter(text, names, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        write_whole(self.folder / LOG, text.getvalue().encode())
+
+
+class Stopwatch:
+    """Adds up what time is spent on."""
+
+    def __init__(self, run: Run) -> None:
+        """Start."""
+        self._run = run
+        self._last = perf_counter()
+
+    def note(self, what: str) -> None:
+        """Count the time since the last note as spent on this."""
+        now = perf_counter()
+        progress = self._run.progress
+        progress.seconds += now - self._last
+        progress.spent[what] = progress.spent.get(what, 0.0) + now - self._last
+        self._last = now
+
+
+class RunLog(KVWriter):
+    """Stable-Baselines3's log as rows of the run's."""
+
+    def __init__(self, run: Run) -> None:
+        """Write into the run's log."""
+        self.run = run
+
+    def write(
+        self,
+        key_values: dict[str, Any],
+        key_excluded: dict[str, tuple[str, ...]],
+        step: int = 0,
+    ) -> None:
+        """Add a row."""
+        numbers = {
+            name: round(float(value), 6)
+            for name, value in key_values.items()
+            if isinstance(value, int | float) or hasattr(value, "__float__")
+        }
+        self.run.progress.rows.append({"steps": step, **numbers})
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+def versions() -> dict[str, Any]:
+    """Return the exact versions of everything installed."""
+    installed = sorted(
+        f"{each.metadata['Name']}=={each.version}" for each in distributions() if each.metadata
+    )
+    return {
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "installed": list(dict.fromkeys(installed)),
+    }

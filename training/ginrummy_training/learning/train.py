@@ -1,0 +1,316 @@
+"""Training from one command: imitation, then MaskablePPO, watched and safe to kill.
+
+    ginrummy train runs/first --preset quick --rules eaai
+
+What happens, in order: the network imitates a rule agent (`imitate`); the policy after that is
+measured; MaskablePPO improves it against the opponents of its schedule; at intervals it is measured
+on full games against a fixed panel and the best is kept; in the end that one is measured again on
+fresh decks, as the best of many looks a little better than it is.
+
+Only the learner's decisions are learned from: the other player is somebody else, whose actions do
+not come from the policy that PPO updates.
+"""
+
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputFormat
+
+from ginrummy_agents.learned.policy import Network, NetworkPolicy
+from ginrummy_env.policy import make_policy
+from ginrummy_training.dataset.shards import recorded_points
+from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.evaluation.match_summary import games_won
+from ginrummy_training.learning.curves import draw_curves
+from ginrummy_training.learning.env import LearningEnv, make_env
+from ginrummy_training.learning.imitation import imitate
+from ginrummy_training.learning.network import SuitPolicy
+from ginrummy_training.learning.opponent_pool import Pool, opponents_of, shares_at
+from ginrummy_training.learning.run_folder import (
+    BEST,
+    IMITATION,
+    LAST,
+    RESULT,
+    Run,
+    RunLog,
+    Stopwatch,
+)
+from ginrummy_training.learning.settings import POOL, TrainSettings
+from ginrummy_training.learning.win_chance import WinChance, deal_points
+from ginrummy_training.storage import write_json
+
+EVAL_SEED = 1_000_003
+"""Decks of the evaluations during a run."""
+RETEST_SEED = 2_000_003
+"""Decks of the test of the best checkpoint: no evaluation has had them."""
+CHANCE_DEALS = 4_000
+"""Deals from which the chance of winning is worked out."""
+
+Say = Callable[[str], None]
+
+
+def train(
+    folder: Path,
+    settings: TrainSettings | None = None,
+    *,
+    resume: bool = False,
+    progress_bar: bool = False,
+    say: Say = print,
+) -> dict[str, Any]:
+    """Train, or go on with a run.
+
+    Args:
+        folder: of the run.
+        settings: of a new run; a resumed one has its own.
+        resume: go on from the last checkpoint.
+        progress_bar: show one.
+        say: is told what happens.
+
+    Returns:
+        What is in ``result.json``: shares of games won after the imitation, and of the best
+        checkpoint on fresh decks.
+
+    Raises:
+        ValueError: bad settings, or a folder that holds a run already.
+        ResultError: nothing to resume, or damaged.
+    """
+    if resume:
+        run, saved = Run.resume(folder)
+    else:
+        run, saved = Run.start(folder, settings or TrainSettings()), None
+    torch.set_num_threads(1)  # the layers are small: more threads wait for each other
+    settings, progress = run.settings, run.progress
+    rules = settings.parsed_rules()
+    chance = None
+    if settings.reward == "chance":
+        if settings.data:
+            points = recorded_points(Path(settings.data), CHANCE_DEALS)
+        else:
+            sample = make_policy(settings.teacher or "simple")
+            points = deal_points(sample, rules, CHANCE_DEALS, settings.seed)
+        chance = WinChance(points, rules.target)
+    env = make_env(settings, rules, chance)
+    model = make_model(settings, env)
+    policy = policy_of(model)
+    if saved is not None:
+        run.load(policy, saved)
+        model.num_timesteps, model._n_updates = progress.steps, progress.updates
+        say(f"going on after {progress.lessons:,} lessons and {progress.steps:,} steps")
+    clock = Stopwatch(run)
+    if settings.teacher and progress.lessons < settings.lessons:
+        imitate(run, policy, rules, chance, clock, say=say, progress_bar=progress_bar)
+        policy.new_optimizer(settings.rate)
+        run.export(IMITATION, policy)
+        progress.imitation = evaluate(run, policy, say)
+        run.save(policy)
+        clock.note("evaluation")
+    if progress.steps < settings.steps:
+        writers: list[KVWriter] = [RunLog(run)]
+        if settings.tensorboard:
+            writers.append(TensorBoardOutputFormat(str(folder / "tensorboard")))
+        model.set_logger(Logger(str(folder), writers))
+        watch = Watch(run, env, clock, say)
+        env.seed(settings.seed + 1_000_000 * progress.restarts)
+        model.learn(
+            settings.steps - progress.steps,
+            watch,
+            reset_num_timesteps=False,
+            progress_bar=progress_bar,
+        )
+        model.logger.close()
+        watch.finish()
+    return finish(run, policy, clock, say)
+
+
+def policy_of(model: BaseAlgorithm) -> SuitPolicy:
+    """Return the model's policy."""
+    assert isinstance(model.policy, SuitPolicy)
+    return model.policy
+
+
+def make_model(settings: TrainSettings, env: LearningEnv) -> MaskablePPO:
+    """Return MaskablePPO with first weights."""
+    first, last = settings.rate, settings.last_rate
+    return MaskablePPO(
+        SuitPolicy,
+        env,
+        learning_rate=lambda remaining: last + (first - last) * remaining,
+        n_steps=settings.num_steps,
+        batch_size=settings.batch,
+        n_epochs=settings.epochs,
+        gamma=settings.gamma,
+        gae_lambda=settings.gae_lambda,
+        clip_range=settings.clip,
+        ent_coef=settings.entropy,
+        vf_coef=settings.value_weight,
+        max_grad_norm=settings.max_grad_norm,
+        target_kl=settings.target_kl,
+        policy_kwargs={
+            "derived": settings.derived,
+            "ahead": settings.ahead,
+            "width": settings.width,
+            "layers": settings.layers,
+            "convolutions": settings.convolutions,
+            "filters": settings.filters,
+        },
+        seed=settings.seed,
+        stats_window_size=2_000,  # episodes, that is deals: their results scatter widely
+        device="cpu",
+    )
+
+
+class Watch(BaseCallback):
+    """Between updates: opponents, evaluations, checkpoints, the log."""
+
+    def __init__(self, run: Run, env: LearningEnv, clock: Stopwatch, say: Say) -> None:
+        """Watch a run."""
+        super().__init__()
+        self.run, self.env, self.clock, self.say = run, env, clock, say
+        self.pool = Pool(run.folder, run.settings, run.progress.pool)
+        steps, settings = run.progress.steps, run.settings
+        self._due = {
+            name: (steps // every + 1) * every
+            for name, every in (
+                ("pool", settings.pool_every),
+                ("eval", settings.eval_every),
+                ("save", settings.checkpoint_every),
+            )
+        }
+
+    def _on_rollout_start(self) -> None:
+        """The policy has just been updated: do what is due, then choose opponents."""
+        progress, settings = self.run.progress, self.run.settings
+        policy = policy_of(self.model)
+        self.clock.note("updates")
+        progress.steps, progress.updates = self.num_timesteps, self.model._n_updates
+        uses_pool = any(POOL in shares for _, shares in settings.opponents)
+        if uses_pool and (not self.pool.members() or self._is_due("pool", settings.pool_every)):
+            name = f"pool-{progress.steps:09d}.npz"
+            self.run.export(name, policy)
+            self.pool.add(name)
+        if self._is_due("eval", settings.eval_every):
+            evaluate(self.run, policy, self.say)
+            self.clock.note("evaluation")
+        if self._is_due("save", settings.checkpoint_every):
+            self.run.save(policy)
+        share = progress.steps / max(1, settings.steps)
+        rng = np.random.default_rng((settings.seed, progress.steps))
+        policies, assignment = opponents_of(
+            shares_at(settings, share), self.env.num_envs, self.pool, rng
+        )
+        self.env.games.set_opponents(policies, assignment)
+        self.clock.note("checkpoints")
+
+    def _on_rollout_end(self) -> None:
+        self.clock.note("playing")
+        for name, share in self.env.take_endings().items():
+            self.logger.record(f"deals/{name}", share)
+        spent = self.run.progress.spent
+        self.logger.record("time/playing", spent.get("playing", 0.0))
+        self.logger.record("time/updates", spent.get("updates", 0.0))
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _is_due(self, name: str, every: int) -> bool:
+        if self.num_timesteps < self._due[name]:
+            return False
+        self._due[name] = (self.num_timesteps // every + 1) * every
+        return True
+
+    def finish(self) -> None:
+        """Measure and save what the last update has made."""
+        self.clock.note("updates")
+        progress = self.run.progress
+        progress.steps, progress.updates = self.num_timesteps, self.model._n_updates
+        policy = policy_of(self.model)
+        evaluate(self.run, policy, self.say)
+        self.clock.note("evaluation")
+        self.run.save(policy)
+
+
+def measure(run: Run, network: Network, games: int, seed: int) -> dict[str, dict[str, float]]:
+    """Return the share of full games won against each of the panel, with its interval."""
+    settings = run.settings
+    return {
+        opponent: games_won(
+            play_match(
+                NetworkPolicy(network),
+                opponent,
+                games=games,
+                seed=seed,
+                rules=settings.parsed_rules(),
+                max_deals=settings.max_deals,  # who has learned little may never end a game
+            )
+        ).to_dict()  # type: ignore[misc]
+        for opponent in settings.panel
+    }
+
+
+def evaluate(run: Run, policy: SuitPolicy, say: Say) -> dict[str, float]:
+    """Measure the policy, log it, and keep it if it is the best."""
+    progress, settings = run.progress, run.settings
+    network = run.network(policy)
+    measured = measure(run, network, settings.eval_games, EVAL_SEED)
+    won = {opponent: each["value"] for opponent, each in measured.items()}
+    row: dict[str, Any] = {"steps": progress.steps, "lessons": progress.lessons}
+    row["seconds"] = round(progress.seconds, 1)
+    for opponent, each in measured.items():
+        for part, number in each.items():
+            name = f"eval/{opponent}" if part == "value" else f"eval/{opponent}_{part}"
+            row[name] = round(number, 5)
+    progress.rows.append(row)
+    run.write_log()
+    score = sum(won.values()) / len(won)
+    best = score > progress.best_score
+    if best:
+        run.export(BEST, policy)
+        progress.best_score, progress.best_at = score, progress.steps
+    text = ", ".join(f"{100 * share:.1f} % vs {opponent}" for opponent, share in won.items())
+    say(
+        f"{progress.seconds:6.0f} s  {progress.lessons:,} lessons  {progress.steps:,} steps  {text}"
+        + ("  (best)" if best else "")
+    )
+    return won
+
+
+def finish(run: Run, policy: SuitPolicy, clock: Stopwatch, say: Say) -> dict[str, Any]:
+    """Measure the best checkpoint on fresh decks and write the result."""
+    progress, settings = run.progress, run.settings
+    if not (run.folder / BEST).exists():
+        run.export(BEST, policy)
+    run.export(LAST, policy)
+    tested = measure(run, Network.load(run.folder / BEST), settings.retest_games, RETEST_SEED)
+    clock.note("evaluation")
+    run.save(policy)
+    for opponent, each in tested.items():
+        low, high = 100 * each["low"], 100 * each["high"]
+        say(
+            f"best ({progress.best_at:,} steps) vs {opponent}: {100 * each['value']:.1f} % "
+            f"({low:.1f} to {high:.1f}) of {settings.retest_games:,} games on fresh decks"
+        )
+    trained = progress.spent.get("playing", 0.0) + progress.spent.get("updates", 0.0)
+    result = {
+        "rules": settings.rules,
+        "seed": settings.seed,
+        "lessons": progress.lessons,
+        "steps": progress.steps,
+        "imitation": progress.imitation,
+        "best_at": progress.best_at,
+        "best": tested,
+        "games": settings.retest_games,
+        "seconds": round(progress.seconds, 1),
+        "spent": {name: round(seconds, 1) for name, seconds in progress.spent.items()},
+        "steps_a_second": round(progress.steps / trained, 1) if trained else None,
+    }
+    write_json(run.folder / RESULT, result)
+    with suppress(ImportError):  # matplotlib is in another extra
+        draw_curves({run.folder.name: run.folder}, (), run.folder / "curve.png")
+    return result

@@ -1,0 +1,1 @@
+"""Playing against an agent: in the terminal and in the browser."""

@@ -1,0 +1,137 @@
+"""The learned agent's network as RLlib's module, legal actions only."""
+
+from typing import Any
+
+import numpy as np
+import torch
+from gymnasium import spaces
+from numpy.typing import NDArray
+from ray.rllib.core.columns import Columns
+from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
+from ray.rllib.core.rl_module.torch import TorchRLModule
+from ray.rllib.utils.torch_utils import FLOAT_MIN
+
+import ginrummy_env
+from ginrummy_agents.learned.policy import Arrays, Network
+from ginrummy_training.learning.network import SuitActions, SuitFeatures, SuitValue, arrays_of
+from ginrummy_training.rllib.env import MASK, OBSERVATIONS
+
+SHAPE: dict[str, Any] = {
+    "derived": True,
+    "ahead": True,
+    "width": 64,
+    "layers": 2,
+    "convolutions": 0,
+    "filters": 32,
+}
+"""What ``model_config`` may say: the settings of `learning.network.SuitFeatures`."""
+
+
+class SuitModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
+    """The layers of `ginrummy_training.learning.network`, for PPO.
+
+    An action that is not legal has the lowest number there is for a logit: it is never drawn, and
+    the gradient of the legal ones does not know of it.
+    """
+
+    def setup(self) -> None:
+        """Make the layers; RLlib calls it."""
+        # RLlib puts settings of its own beside these, for modules that it builds itself.
+        self.shape = {name: self.model_config.get(name, usual) for name, usual in SHAPE.items()}
+        space = self.observation_space
+        if not isinstance(space, spaces.Dict) or set(space.spaces) != {OBSERVATIONS, MASK}:
+            raise ValueError(f"observations {space}: a Dict of {OBSERVATIONS} and {MASK} is needed")
+        box = space[OBSERVATIONS]
+        assert isinstance(box, spaces.Box)
+        self.features_extractor = SuitFeatures(box, **self.shape)
+        self.action_net = SuitActions(self.shape["width"])
+        self.value_net = SuitValue(self.shape["width"])
+
+    def _forward(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, torch.Tensor]:
+        """Return logits, for play with or without exploration."""
+        features = self.features_extractor(batch[Columns.OBS][OBSERVATIONS])
+        return {Columns.ACTION_DIST_INPUTS: self._masked(batch, features)}
+
+    def _forward_train(self, batch: dict[str, Any], **kwargs: Any) -> dict[str, torch.Tensor]:
+        """Return logits and the last layer, which the value reads too."""
+        features = self.features_extractor(batch[Columns.OBS][OBSERVATIONS])
+        return {
+            Columns.ACTION_DIST_INPUTS: self._masked(batch, features),
+            Columns.EMBEDDINGS: features,
+        }
+
+    def compute_values(
+        self, batch: dict[str, Any], embeddings: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """Return the value of each position, [N]."""
+        if embeddings is None:
+            embeddings = self.features_extractor(batch[Columns.OBS][OBSERVATIONS])
+        values: torch.Tensor = self.value_net(embeddings).squeeze(-1)
+        return values
+
+    def _masked(self, batch: dict[str, Any], features: torch.Tensor) -> torch.Tensor:
+        logits: torch.Tensor = self.action_net(features)
+        return logits.masked_fill(batch[Columns.OBS][MASK] < 0.5, FLOAT_MIN)
+
+    def network(self, about: dict[str, Any] | None = None) -> Network:
+        """Return the policy as `ginrummy_agents.learned.policy` plays it.
+
+        Args:
+            about: what its file is to tell besides.
+        """
+        told = {
+            "derived": self.shape["derived"],
+            "ahead": self.shape["ahead"],
+            "ginrummy_env": ginrummy_env.__version__,
+            **(about or {}),
+        }
+        return Network(arrays_of(self), told)
+
+    def take(self, network: Network) -> None:
+        """Take a policy's weights; the value's own head stays as it is.
+
+        Raises:
+            ValueError: layers of another shape, or other planes.
+        """
+        if shape_of(network) != self.shape:
+            raise ValueError(f"a policy of shape {shape_of(network)} where {self.shape} is needed")
+        own = self.state_dict()
+        weights = {
+            name: torch.from_numpy(_turned(name, array, own))
+            for name, array in _by_parameter(network.arrays).items()
+        }
+        self.load_state_dict({**own, **weights})
+
+
+def shape_of(network: Network) -> dict[str, Any]:
+    """Return the settings of the layers that a policy has: what `SHAPE` names."""
+    arrays = network.arrays
+    return {
+        "derived": network.derived,
+        "ahead": network.ahead,
+        "width": len(arrays["bias0"]),
+        "layers": network.num_layers,
+        "convolutions": network.num_convolutions,
+        "filters": len(arrays.get("across_bias0", np.zeros(SHAPE["filters"]))),
+    }
+
+
+def _by_parameter(arrays: Arrays) -> Arrays:
+    """Return a policy's arrays by the names of torch's parameters: the way back of `arrays_of`."""
+    parts = {"along": "along.weight", "across": "across.weight", "across_bias": "across.bias",
+             "own": "own.weight", "common": "common.weight", "bias": "common.bias"}  # fmt: skip
+    named: Arrays = {}
+    for name, array in arrays.items():
+        kind = name.rstrip("0123456789")
+        if kind in parts:
+            group = "convolutions" if kind.startswith("a") else "layers"
+            named[f"features_extractor.{group}.{name[len(kind) :]}.{parts[kind]}"] = array
+        else:
+            head = name.removesuffix("_bias")
+            named[f"action_net.{head}.{'bias' if name != head else 'weight'}"] = array
+    return named
+
+
+def _turned(name: str, array: NDArray[np.float32], own: dict[str, Any]) -> NDArray[np.float32]:
+    """Return an array in the shape that torch has it: outputs first."""
+    return np.ascontiguousarray(array.T).reshape(tuple(own[name].shape))

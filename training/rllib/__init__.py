@@ -1,4 +1,0 @@
-"""Gin rummy on RLlib: the environment, a module with legal actions only, PPO by self-play, export.
-
-Needs the extra ``scale``. ``python -m training.rllib.train --help`` says how to train.
-"""
