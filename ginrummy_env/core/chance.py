@@ -2,10 +2,16 @@
 
 The numbers come from the SplitMix64 output function (Steele, Lea and Flood, "Fast splittable
 pseudorandom number generators", 2014) applied to a key and a counter. The deck of a deal, and
-what an agent draws in a match, hang only on (seed, game, deal, ...): not on the size of the
+what an agent draws in a match, depend only on (seed, game, deal, ...): not on the size of the
 batch, the row, or what was played before.
+
+SplitMix64 can be inverted. What policies are given therefore has keys made from a one-way function
+of the seed (`policy_keys`): from the numbers they draw nothing follows about the decks.
 """
 
+from enum import IntEnum
+from functools import lru_cache
+from hashlib import blake2b
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +24,32 @@ _30, _27, _31, _11 = (np.uint64(shift) for shift in (30, 27, 31, 11))
 _TO_UNIT = 2.0**-53
 
 MAX_SEED = 2**64 - 1
+
+
+class Purpose(IntEnum):
+    """What random numbers are for: the first part of their keys, so that no two uses share them."""
+
+    SHUFFLE = 1
+    CUT = 2
+    MATCH = 3
+    """What the agents of a match draw."""
+    CHAMPION_FIT = 4
+    HINTS = 5
+    """What the browser's hints draw."""
+    DEAL_POINTS_FIT = 6
+    BELIEF_FIT = 7
+    TERMINAL_GAME = 8
+    WEB_GAME = 9
+    ANNOTATION = 10
+    GAIN_SCORES = 11
+    GAIN_DEALS = 12
+    GAIN_DECISIONS = 13
+    BELIEF_CHECK = 14
+    OPPONENT = 101
+    """What the opponents in an environment draw."""
+    SEAT = 102
+    WIN_CHANCE_DEALS = 104
+    IMITATION = 105
 
 
 def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -41,6 +73,30 @@ def keys(*parts: ArrayLike) -> NDArray[np.uint64]:
         array = np.asarray(part)
         key = mix((key ^ array.astype(np.uint64)) * _GAMMA + _GAMMA)
     return key
+
+
+def policy_keys(purpose: Purpose, seeds: ArrayLike, *parts: ArrayLike) -> NDArray[np.uint64]:
+    """Return keys for what policies draw: as `keys`, but nothing tells the seed.
+
+    Args:
+        purpose: what the numbers are for.
+        seeds: a whole number 0..2**64 - 1, or an array of them that broadcasts to [N].
+        parts: integers or arrays of integers that broadcast to [N].
+
+    Returns:
+        [N] uint64.
+    """
+    given = np.asarray(seeds).astype(np.uint64)
+    different, which = np.unique(given, return_inverse=True)
+    digests = np.array([_digest(int(seed)) for seed in different], dtype=np.uint64)
+    return keys(purpose, digests[which].reshape(given.shape), *parts)
+
+
+@lru_cache(maxsize=65536)
+def _digest(seed: int) -> int:
+    """Return 64 bits of a cryptographic hash of a seed."""
+    hashed = blake2b(seed.to_bytes(8, "little"), digest_size=8, person=b"ginrummy-policy")
+    return int.from_bytes(hashed.digest(), "little")
 
 
 def bits(row_keys: NDArray[np.uint64], count: int, start: int = 0) -> NDArray[np.uint64]:

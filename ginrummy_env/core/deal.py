@@ -17,11 +17,10 @@ from ginrummy_env.core.cards import (
     Rows,
     format_card,
 )
-from ginrummy_env.core.chance import bits, keys
+from ginrummy_env.core.chance import Purpose, bits, keys
 from ginrummy_env.core.rules import NUM_STOCK, Rules
 from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase
 
-_SHUFFLE, _CUT = 1, 2  # what a random number is for, part of its key
 _CARD_FIELD = np.uint64(63)  # the low six bits of a random number carry the card
 
 
@@ -47,7 +46,7 @@ def decks(seeds: ArrayLike, games: ArrayLike, deals: ArrayLike) -> NDArray[np.in
         [N, 52] int8 in dealing order: cards go to the non-dealer and the dealer in turn, ten
         each; then the upcard; then the stock, its next card first.
     """
-    return _shuffled(keys(_SHUFFLE, seeds, games, deals))
+    return _shuffled(keys(Purpose.SHUFFLE, seeds, games, deals))
 
 
 def first_dealers(seeds: ArrayLike, games: ArrayLike) -> NDArray[np.int8]:
@@ -61,7 +60,7 @@ def first_dealers(seeds: ArrayLike, games: ArrayLike) -> NDArray[np.int8]:
 
     Source: RULES, One deal, 1.
     """
-    ranks = RANK[_shuffled(keys(_CUT, seeds, games))].reshape(-1, NUM_CARDS // 2, 2)
+    ranks = RANK[_shuffled(keys(Purpose.CUT, seeds, games))].reshape(-1, NUM_CARDS // 2, 2)
     differ = ranks[:, :, 0] != ranks[:, :, 1]
     cut = ranks[np.arange(len(ranks)), differ.argmax(axis=1)]
     return (cut[:, 1] > cut[:, 0]).astype(np.int8)

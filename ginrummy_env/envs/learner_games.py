@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
 from ginrummy_env.core.cards import Rows
-from ginrummy_env.core.chance import RowRandom, bits, keys
+from ginrummy_env.core.chance import Purpose, RowRandom, bits, keys, policy_keys
 from ginrummy_env.core.legal import action_masks, require_actions
 from ginrummy_env.core.observation import observe
 from ginrummy_env.core.single_game import quick_mask, quick_observation
@@ -29,7 +29,6 @@ Deals = dict[int, list[DealResult]]
 ILLEGAL_REWARD = -1.0
 """What an illegal action costs where it ends the episode, as in PettingZoo's games."""
 
-_OPPONENT, _SEAT = 101, 102  # what a random number is for, part of its key
 _ONE_BIT = np.uint64(1)
 _DEAL_OVER, _GAME_OVER = int(Phase.DEAL_OVER), int(Phase.GAME_OVER)
 
@@ -252,7 +251,7 @@ class LearnerGames:
             self.seats[rows] = self.seat[rows]
             return
         state = self.state
-        drawn = bits(keys(_SEAT, state.seed[rows], state.game_number[rows]), 1)[:, 0]
+        drawn = bits(keys(Purpose.SEAT, state.seed[rows], state.game_number[rows]), 1)[:, 0]
         self.seats[rows] = drawn & _ONE_BIT
 
     def _pay(self, ended: EndedDeals, rewards: NDArray[np.float64], deals: Deals) -> None:
@@ -297,7 +296,7 @@ class LearnerGames:
     def _opponent_actions(self, part: BatchState, rows: Rows) -> NDArray[np.int16]:
         view = make_view(part, self.episodes.options.rules)
         moment = part.deal_number.astype(np.int64) << 32 | part.step_count
-        row_keys = keys(_OPPONENT, part.seed, part.game_number, moment)
+        row_keys = policy_keys(Purpose.OPPONENT, part.seed, part.game_number, moment)
         if len(self.opponents) == 1:
             return self.opponents[0].act(view, RowRandom(row_keys))
         actions = np.zeros(len(rows), dtype=np.int16)

@@ -34,7 +34,7 @@ def run(capsys, *arguments):
 
 def start(*arguments, **options):
     """Run the command line as a process of its own."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": "1"}
+    environment = {**os.environ, "NO_COLOR": "1"}
     return subprocess.Popen(
         [sys.executable, "-m", "ginrummy_training.cli.main", *map(str, arguments)],
         env=environment,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from positions import chi_square_p
 
-from ginrummy_env.core.chance import RowRandom, bits, keys, mix, require_seed
+from ginrummy_env.core.chance import Purpose, RowRandom, bits, keys, mix, policy_keys, require_seed
 
 SPLITMIX_1234567 = [
     6457827717110365317,
@@ -147,3 +147,40 @@ def test_the_global_generators_play_no_part():
     np.random.seed(1)  # noqa: NPY002
     draw()
     assert states == (random.getstate(), np.random.get_state()[1].tolist())  # noqa: NPY002
+
+
+def _unmixed(value):
+    """Undo `mix`, number by number."""
+
+    def unshifted(z, shift):
+        found = z
+        for _ in range(64 // shift):
+            found = z ^ (found >> shift)
+        return found
+
+    z = unshifted(int(value), 31)
+    z = unshifted(z * pow(0x94D049BB133111EB, -1, 2**64) % 2**64, 27)
+    return unshifted(z * pow(0xBF58476D1CE4E5B9, -1, 2**64) % 2**64, 30)
+
+
+def _seed_behind(key, *parts):
+    """Undo `keys`: what stood between purpose and parts, if the key was made by `keys` alone."""
+    gamma = 0x9E3779B97F4A7C15
+    inverse = pow(gamma, -1, 2**64)
+    for part in reversed(parts):
+        key = ((_unmixed(key) - gamma) * inverse % 2**64) ^ part
+    found = (_unmixed(key) - gamma) * inverse % 2**64
+    return found ^ int(keys(Purpose.MATCH)[0])
+
+
+def test_the_numbers_of_policies_do_not_tell_the_seed():
+    for seed in [0, 1, 7, 12345, 2**40 - 1, 2**64 - 1]:
+        assert _seed_behind(keys(Purpose.MATCH, np.uint64(seed), 6)[0], 6) == seed
+        assert _seed_behind(policy_keys(Purpose.MATCH, np.uint64(seed), 6)[0], 6) != seed
+
+
+def test_policy_keys_depend_on_every_part_and_not_on_the_batch():
+    seeds = np.uint64([[3], [4]])
+    table = policy_keys(Purpose.MATCH, seeds[:, 0], 5)
+    assert len({*table.tolist(), *policy_keys(Purpose.HINTS, np.uint64([3, 4]), 5).tolist()}) == 4
+    assert policy_keys(Purpose.MATCH, 4, 5)[0] == table[1]

@@ -23,7 +23,7 @@ from ginrummy_agents.search.policy import Search
 from ginrummy_agents.win_chance import win_chance
 from ginrummy_env.core.actions import KNOCK
 from ginrummy_env.core.cards import NUM_CARDS
-from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.core.state import BatchState, Phase, concatenate
@@ -60,9 +60,9 @@ def collect(base: Policy, other: Policy, rules: Rules, deals: int, seed: int) ->
     """Play deals from random scores and return decisions of the base policy."""
     state = new_games(seed, deals, rules)
     numbers = np.arange(deals)
-    scores = RowRandom(keys(11, np.uint64(seed), numbers)).random((deals, 2))
+    scores = RowRandom(keys(Purpose.GAIN_SCORES, np.uint64(seed), numbers)).random((deals, 2))
     state.scores[:] = (scores * rules.target).astype(np.int16)
-    row_keys = keys(12, np.uint64(seed), numbers)
+    row_keys = policy_keys(Purpose.GAIN_DEALS, np.uint64(seed), numbers)
     seats = numbers % 2
     found: list[BatchState] = []
     which: list[NDArray[np.int64]] = []
@@ -82,7 +82,7 @@ def collect(base: Policy, other: Policy, rules: Rules, deals: int, seed: int) ->
         step(state, actions, rules)
         moment += 1
     states, deal = concatenate(found), np.concatenate(which)
-    asked = keys(13, row_keys[deal], states.step_count)
+    asked = keys(Purpose.GAIN_DECISIONS, row_keys[deal], states.step_count)
     rng = RowRandom(asked)
     rng.random((len(states),))  # the search draws its own number first
     return Positions(states, deal, asked, base.act(make_view(states, rules), rng))

@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.explain import Explanation, explain
-from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_env.records.data import MAX_NOTE
 from ginrummy_env.records.recorder import Annotation, DealRecord, GameRecord, replay
-from ginrummy_training.evaluation.lockstep import AGENTS
 from ginrummy_training.evaluation.match import Match, record_games
 
 CANDIDATES = 8
@@ -43,7 +42,7 @@ def record_match(
     behind = policies or {}
     a, b = (make_policy(behind.get(name, name)) for name in match.agents)
     numbers = np.arange(games)
-    row_keys = keys(AGENTS, np.uint64(match.seed), numbers)
+    row_keys = policy_keys(Purpose.MATCH, np.uint64(match.seed), numbers)
     return [
         annotate_game(record, (a, b) if number % 2 == 0 else (b, a), row_keys[number])
         for number, record in enumerate(record_games(match, games, policies))
@@ -62,7 +61,7 @@ def annotate(records: Sequence[GameRecord], policy: str | Policy) -> list[GameRe
         RecordError: the rules do not allow a record.
     """
     judge = make_policy(policy)
-    row_keys = keys(np.arange(len(records)))
+    row_keys = keys(Purpose.ANNOTATION, np.arange(len(records)))
     return [
         annotate_game(record, (judge, judge), key, str(policy) if isinstance(policy, str) else "")
         for record, key in zip(records, row_keys, strict=True)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ginrummy_env.core.actions import IllegalActionError
 from ginrummy_env.core.cards import Rows
-from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games, next_deals, restart
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Int8, Phase
@@ -27,8 +27,6 @@ from ginrummy_training.evaluation.game_table import Table, Tally
 
 BATCH = 4096
 """Games played at once, unless another number is asked for."""
-
-AGENTS = 3  # what a random number is for, part of its key: `core.deal` has 1 and 2
 
 
 @dataclass(slots=True)
@@ -111,7 +109,7 @@ class Lockstep:
         self._rules, self._seed, self._max_deals = rules, seed, max_deals
         self._recorder = recorder
         self._seats = (games.number % 2).astype(np.int8)  # of A
-        self._keys = keys(AGENTS, np.uint64(seed), games.number)
+        self._keys = policy_keys(Purpose.MATCH, np.uint64(seed), games.number)
         self._matches = int(games.match.max(initial=-1)) + 1
         rows = min(batch, len(games))
         self._places = np.arange(rows)  # which of the games is in each row

@@ -26,7 +26,7 @@ from ginrummy_agents.search.belief import (
 from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_env.core.actions import NO_ACTION
 from ginrummy_env.core.cards import Hands, card_planes, hand_size
-from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import as_rules
@@ -51,7 +51,7 @@ def positions(
     """
     rules = as_rules(rules_name)
     state = new_games(seed, deals, rules)
-    row_keys = keys(5, np.uint64(seed), np.arange(deals))
+    row_keys = policy_keys(Purpose.BELIEF_FIT, np.uint64(seed), np.arange(deals))
     seats = np.arange(deals) % 2  # of the viewer
     policies = make_policy(viewer), make_policy(opponent)
     moment = 0
@@ -178,7 +178,9 @@ def fit_hands(belief: Belief, sample: Sample, stage: int, rounds: int, seed: int
     # The variance of a feature's count, were the cards drawn one by one.
     spread = 0.2 * spread + RIDGE / len(unseen)
     for number in range(rounds):
-        rng = RowRandom(keys(np.uint64(seed), number, view.hand, view.step_count))
+        rng = RowRandom(
+            keys(Purpose.BELIEF_FIT, np.uint64(seed), number, view.hand, view.step_count)
+        )
         often, left = counted(sample_worlds(view, 1, rng, belief).his)
         pace = 0.6 / (1 + number / 10)
         belief.factors[stage] += pace * 0.5 * (aim - often) / spread

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ginrummy_agents.search.belief import STAGES, fitted, scaled
 from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_env.core.cards import card_planes, hand_size
-from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.chance import Purpose, RowRandom, keys
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.view import OPPONENT
 from ginrummy_training.fitting.belief import Sample, gather, pool
@@ -48,7 +48,7 @@ def check_stage(sample: Sample, seed: int) -> Checked:
     unseen = card_planes(view.unseen)
     known = card_planes(view.known[:, OPPONENT])
     unknown = 10.0 - known.sum(axis=1)
-    rng = RowRandom(keys(np.uint64(seed), view.hand, view.step_count))
+    rng = RowRandom(keys(Purpose.BELIEF_CHECK, np.uint64(seed), view.hand, view.step_count))
     hands = sample_worlds(view, WORLDS, rng, belief).his
     drawn = sample_worlds(view, 4, rng, belief, swaps=0).his
     even = sample_worlds(view, 4, rng, None).his

@@ -37,7 +37,7 @@ from ginrummy_agents.rules.lookahead import Lookahead, candidates
 from ginrummy_agents.rules.work_lists import pick_one
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, Rows
-from ginrummy_env.core.chance import Random, RowRandom, keys
+from ginrummy_env.core.chance import Purpose, Random, RowRandom, policy_keys
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.rules import Rules, as_rules
@@ -186,7 +186,7 @@ def play(explorer: Explorer, opponent: Policy, rules: Rules, seed: int, games: i
             going = np.flatnonzero(state.phase < Phase.DEAL_OVER)
             state, numbers = state.select(going), numbers[going]
             continue
-        moments = keys(4, np.uint64(seed), now, state.step_count)
+        moments = policy_keys(Purpose.CHAMPION_FIT, np.uint64(seed), now, state.step_count)
         actions = np.empty(len(state), dtype=np.int16)
         for policy, asked in ((explorer, state.player == seats), (opponent, state.player != seats)):
             some = np.flatnonzero(asked)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import ginrummy_agents
 from ginrummy_agents.win_chance import DEAL_POINTS, MOST_POINTS, solve
-from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.core.step import step
@@ -43,7 +43,7 @@ def points_of_deals(
         seed: of the decks and of what the players draw.
     """
     state = new_games(seed, deals, rules)
-    row_keys = keys(3, np.uint64(seed), np.arange(deals))
+    row_keys = policy_keys(Purpose.DEAL_POINTS_FIT, np.uint64(seed), np.arange(deals))
     seats = np.arange(deals) % 2
     while not state.over.all():
         rows = np.flatnonzero(~state.over)

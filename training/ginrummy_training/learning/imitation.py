@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ginrummy_agents.learned.inputs import features
-from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.chance import Purpose, RowRandom, policy_keys
 from ginrummy_env.core.game import new_games, next_deals, restart
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, Phase
@@ -48,8 +48,6 @@ SEATS = np.array(
     dtype=np.int8,
 )  # fmt: skip
 """Who sits where: row i of the games has line i mod 8."""
-
-_DECIDE = 105  # what a random number is for, part of its key
 
 
 @dataclass(slots=True)
@@ -116,8 +114,12 @@ class Classroom:
         for _ in range(steps):
             view = make_view(state, self.rules)
             seats = self.seats[every, state.player]
-            moments = keys(
-                _DECIDE, state.seed, state.game_number, state.deal_number, state.step_count
+            moments = policy_keys(
+                Purpose.IMITATION,
+                state.seed,
+                state.game_number,
+                state.deal_number,
+                state.step_count,
             )
             actions = np.empty(count, dtype=np.int16)
             others = np.flatnonzero(seats == OTHER)

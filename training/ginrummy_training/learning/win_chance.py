@@ -9,7 +9,7 @@ from (potential-based shaping: Ng, Harada and Russell, 1999).
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.chance import Purpose, RowRandom, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY
@@ -21,8 +21,6 @@ TEACHING_GAMES = 3 << 62
 """Game numbers from here on are for learning without an environment: those of the environments
 have one of the two highest bits, those of matches neither."""
 
-_DECIDE = 104  # what a random number is for, part of its key
-
 
 def deal_points(policy: Policy, rules: Rules, deals: int, seed: int) -> NDArray[np.int16]:
     """Return what single deals of a policy against itself pay player 0, [deals] int16."""
@@ -31,7 +29,9 @@ def deal_points(policy: Policy, rules: Rules, deals: int, seed: int) -> NDArray[
     while not state.over.all():
         playing = np.flatnonzero(~state.over)
         part = state.select(playing)
-        row_keys = keys(_DECIDE, part.seed, part.game_number, part.step_count)
+        row_keys = policy_keys(
+            Purpose.WIN_CHANCE_DEALS, part.seed, part.game_number, part.step_count
+        )
         actions = np.zeros(len(state), dtype=np.int16)
         actions[playing] = policy.act(make_view(part, rules), RowRandom(row_keys))
         step(state, actions, rules)

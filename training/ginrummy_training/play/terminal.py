@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.chance import Purpose, RowRandom, policy_keys
 from ginrummy_env.core.game import game_winners, new_games, next_deals
 from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.core.state import BatchState, Phase
@@ -45,7 +45,9 @@ def play(
         while state.phase[0] != Phase.GAME_OVER:
             while not state.over[0]:
                 mover = int(state.player[0])
-                moment = keys(seed, state.deal_number, state.step_count)
+                moment = policy_keys(
+                    Purpose.TERMINAL_GAME, seed, state.deal_number, state.step_count
+                )
                 actions = policies[mover].act(make_view(state, rules), RowRandom(moment))
                 step(state, actions, rules)
             recorder.add(state)

@@ -18,7 +18,7 @@ import numpy as np
 
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, format_action
 from ginrummy_env.core.cards import NUM_CARDS
-from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.deadwood import NOT_HELD, deadwood_after_discard
 from ginrummy_env.core.game import game_winners, new_games, next_deals
 from ginrummy_env.core.rules import Rules, rules_name
@@ -44,8 +44,6 @@ from ginrummy_training.play.terminal_player import log_text, why_not
 
 YOU, AGENT = 0, 1
 PERSON = "You"
-
-_HINTS = 5  # what a random number is for, part of its key: the game's own keys have the seed
 
 
 class WebError(Exception):
@@ -334,7 +332,7 @@ class WebGame:
         from ginrummy_agents.explain import explain
 
         policy = self._policy(agent)
-        moment = keys(_HINTS, view.deal_number, view.step_count)
+        moment = keys(Purpose.HINTS, view.deal_number, view.step_count)
         action = int(policy.act(view, RowRandom(moment))[0])
         upcard = int(view.upcard[0])
         told = explain(policy, view, RowRandom(moment))
@@ -379,7 +377,7 @@ def choices(view: View) -> list[Json]:
 
 def _rng(state: BatchState) -> RowRandom:
     """Return the agent's randomness in a position: after a restart it is the same."""
-    return RowRandom(keys(state.seed, state.deal_number, state.step_count))
+    return RowRandom(policy_keys(Purpose.WEB_GAME, state.seed, state.deal_number, state.step_count))
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
