@@ -17,10 +17,11 @@ LOCK_PINS := 'torch==2.13.0' 'soupsieve<3'
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-scale test test-scale test-peers lint format demo notebooks bench lock clean distclean
+.PHONY: help install install-scale test test-main test-scale test-peers lint format demo notebooks bench lock \
+	clean distclean
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(STAMP)  ## build .venv from requirements.lock
 
@@ -39,25 +40,26 @@ $(STAMP) $(SCALE_STAMP):
 	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $@
 
-# One thread of torch and BLAS a process: two processes with as many threads as cores hold each other up.
-test: lint  ## lint, then all tests
+# Each part runs to its end whatever the others find, and one that failed makes the whole fail.
+# One thread of torch and BLAS per process: two processes with as many threads as cores hold each other up.
+test:  ## all checks: lint, then all tests
+	@$(MAKE) --keep-going --no-print-directory lint test-main test-scale
+
+test-main: $(STAMP)  ## the tests but for those of what runs on Ray, part of `make test`
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
-	@$(MAKE) --no-print-directory test-scale
 
 # Ray starts processes of its own, so these tests run one after another. RLlib pins an old Gymnasium: the environments'
 # tests run with it too, but for those that learn.
 test-scale: $(SCALE_STAMP)  ## the tests of what runs on Ray, part of `make test`
-	OMP_NUM_THREADS=1 $(SCALE_VENV)/bin/python -m pytest tests/cluster
-	OMP_NUM_THREADS=1 $(SCALE_VENV)/bin/python -m pytest tests/envs tests/test_api.py -k 'not learns'
+	OMP_NUM_THREADS=1 $(SCALE_VENV)/bin/python -m pytest -k 'not learns' tests/envs tests/test_api.py tests/cluster
 
 # Resumable: what is done is kept in build/peers. Some 30 minutes on one core.
 test-peers: $(STAMP)  ## 100,000 deals each against RLCard and OpenSpiel, step by step
 	OMP_NUM_THREADS=1 $(BIN)/python tests/helpers/peers.py
 
 lint: $(STAMP)  ## ruff, its formatter as a check, mypy
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	@failed=0; for check in "ruff check ." "ruff format --check ." mypy; do \
+		echo "$$check"; $(BIN)/$$check || failed=1; done; exit $$failed
 
 format: $(STAMP)  ## let ruff mend and format what it can
 	$(BIN)/ruff check --fix .

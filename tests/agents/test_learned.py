@@ -209,7 +209,7 @@ class TestFiles:
         loaded = Network.load(path)
         assert loaded.num_convolutions == 2
         seen = features(views[3])
-        np.testing.assert_array_equal(loaded.logits(seen), convolved.logits(seen))
+        np.testing.assert_allclose(loaded.logits(seen), convolved.logits(seen), atol=1e-5)
         self.rewritten(path, along1=np.zeros((3, 8), np.float32))
         with pytest.raises(PolicyFileError, match="along1 of shape"):
             Network.load(path)

@@ -352,7 +352,7 @@ def test_the_value_of_scores_is_symmetric_and_monotone(rules):
 def test_a_race_to_one_deal_is_a_coin():
     """One point to win and every deal worth one: the first deal decides."""
     shares = np.array([0.0, 1.0])
-    assert solve(shares, 1).tolist() == [[0.5]]
+    assert solve(shares, 1) == pytest.approx(np.array([[0.5]]))
     # Two points: won 2:0, or 1:1 and the last deal.
     assert solve(shares, 2) == pytest.approx(np.array([[0.5, 0.25], [0.75, 0.5]]))
 

@@ -17,7 +17,10 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ["RAY_AUTH_MODE"] = "token"  # as `ray start` does
 os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
 os.environ["RAY_py_gcs_connect_timeout_s"] = "1"  # where nothing answers, nothing will
-os.environ["PYTHONPATH"] = str(Path(__file__).parents[1] / "helpers")  # of nodes: ray_policies.py
+# Of nodes, which import tests/helpers/ray_policies.py and the packages that are tested here.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(Path(__file__).parents[1] / "helpers"), *filter(None, [os.environ.get("PYTHONPATH")])]
+)
 
 MEMORY = 80 << 20
 """Of each node's object store, in bytes: no test keeps more than a few kilobytes there."""

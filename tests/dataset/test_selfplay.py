@@ -17,7 +17,7 @@ import pytest
 
 from ginrummy_agents.explain import explain
 from ginrummy_agents.learned.policy import NetworkPolicy, load_network, shipped
-from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.observation import observe
 from ginrummy_env.core.rules import EAAI
@@ -38,7 +38,7 @@ from ginrummy_training.dataset.schema import (
     view_of,
 )
 from ginrummy_training.dataset.shards import GAME_COLUMNS, Data, load
-from ginrummy_training.evaluation.lockstep import AGENTS, deck_numbers
+from ginrummy_training.evaluation.lockstep import deck_numbers
 from ginrummy_training.learning.win_chance import TEACHING_GAMES
 from ginrummy_training.storage import ResultError
 
@@ -263,7 +263,8 @@ class TestValues:
             [list(each) + [255] * (width - len(each)) for each in rows["history"]], dtype=np.uint8
         )
         moments = (columns["deal"].astype(np.int64) << 32) | columns["step"]
-        row_keys = keys(keys(AGENTS, np.uint64(plan.seed), rows["game"].to_numpy()), moments)
+        game_keys = policy_keys(Purpose.MATCH, np.uint64(plan.seed), rows["game"].to_numpy())
+        row_keys = keys(game_keys, moments)
         view = view_of(columns, SHORT)
         told = explain(make_policy("search:8"), view, RowRandom(row_keys))
         for place, (actions, values) in enumerate(

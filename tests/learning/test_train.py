@@ -297,15 +297,17 @@ class TestLearningEnv:
     def test_the_chance_of_winning(self, chance):
         table = chance.table[: EAAI.target, : EAAI.target]
         np.testing.assert_allclose(table + table.T, 1, atol=1e-12)
-        assert (np.diff(table, axis=0) >= 0).all()
-        assert (np.diff(table, axis=1) <= 0).all()
-        assert chance(np.array([[250, 60], [60, 100], [0, 0]])).tolist() == [1.0, 0.0, 0.5]
+        assert (np.diff(table, axis=0) >= -1e-12).all()
+        assert (np.diff(table, axis=1) <= 1e-12).all()
+        found = chance(np.array([[250, 60], [60, 100], [0, 0]]))
+        assert found[:2].tolist() == [1.0, 0.0]  # won, lost
+        assert found[2] == pytest.approx(0.5)
 
     def test_a_chance_by_hand(self):
         """All deals pay 60 and two win: from 60 : 0 one must win the next, or the one after."""
         chance = WinChance([60, -60, 0], 100)
-        assert chance.table[60, 0] == 0.75
-        assert chance.table[60, 60] == chance.table[0, 0] == 0.5
+        found = chance.table[[60, 60, 0], [0, 60, 0]]
+        assert found == pytest.approx([0.75, 0.5, 0.5])
 
     def test_a_sample_that_pays_nothing(self):
         with pytest.raises(ValueError, match="nothing to reckon with"):
