@@ -48,7 +48,7 @@ def recorded(state, rules, rng, deals=2, **habits):
 
 @under_variants
 def test_a_batch_equals_its_rows_played_alone(rules):
-    """B77: state, mask and view of each game, at every step of two deals, alone or not."""
+    """State, mask and view of each game, at every step of two deals, alone or not."""
     count = 12
     whole = new_games(6, count, rules)
     steps = recorded(whole.copy(), rules, np.random.default_rng(0))
@@ -95,7 +95,7 @@ def test_the_order_of_the_rows_does_not_matter(rules):
 
 @under_variants
 def test_every_card_is_in_one_place(rules):
-    """B22, B58: after each of some 100,000 steps, and after the settlement: 52 different cards."""
+    """After each of some 100,000 steps, and after the settlement: 52 different cards."""
     rng = np.random.default_rng(2)
     rich = new_games(3, 150, rules, decks=rich_decks(rng, 150))
     for state, habits in (
@@ -175,7 +175,7 @@ def check_equal_but_for_ties(name, plain, state, rules):
 
 @under_variants
 def test_hidden_cards_permuted(rules):
-    """B44, B50: stock and unknown cards exchanged: view, mask and observation are the same bytes.
+    """Stock and unknown cards exchanged: view, mask and observation are the same bytes.
 
     For both players, at every step of random deals, the end included: thousands of positions.
     """

@@ -48,7 +48,7 @@ def test_any_deal_under_any_rules(deck, seed, dealer):
 
 
 def test_results_make_sense():
-    """B36, B37: winner and points of 10,000 random deals; void is 0:0, points have one winner."""
+    """Winner and points of 10,000 random deals; void is 0:0, points have one winner."""
     *_, state = play_deals(new_games(5, 10_000, CLASSIC), CLASSIC, np.random.default_rng(5))
     void = state.outcome == Outcome.VOID
     assert void.any()

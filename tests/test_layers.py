@@ -206,6 +206,14 @@ def test_folders_and_modules_stay_small():
     assert not long, f"at most {MOST_LINES} lines: {[(path, lines[path]) for path in long]}"
 
 
+def test_names_of_tests_have_a_dozen_words_at_most():
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                words = node.name.split("_")[1:]
+                assert len(words) <= 12, f"{path.name}: {node.name} has {len(words)} words"
+
+
 def test_importing_ginrummy_env_loads_nothing_heavy():
     code = f"import sys, ginrummy_env; print(*[m for m in {HEAVY} if m in sys.modules])"
     loaded = subprocess.run(

@@ -278,7 +278,7 @@ def test_replay_gives_every_position():
 
 
 def test_a_deal_saved_and_restored_goes_on_as_it_was(tmp_path):
-    """B22: a game restored in the middle of a deal is the same, and nothing is dealt anew."""
+    """A game restored in the middle of a deal is the same, and nothing is dealt anew."""
     state, _ = play(EAAI, 3, 40, seed=11)
     save(tmp_path / "games.txt", [record_of(state, row, EAAI) for row in range(3)])
     for row, record in enumerate(load(tmp_path / "games.txt")):
@@ -295,7 +295,7 @@ def test_a_deal_saved_and_restored_goes_on_as_it_was(tmp_path):
 
 
 def test_totals_are_the_sums_over_the_deals():
-    """B40: at all times, and after reading and replaying."""
+    """At all times, and after reading and replaying."""
     recorder = Recorder(Rules(target=60))
     play(recorder.rules, 20, 900, seed=2, recorder=recorder)
     records = recorder.take()

@@ -94,7 +94,7 @@ def test_outlook():
     assert close[0, OUTLOOK.index("next draw: gin")] == pytest.approx(len(gin) / 42 * 30)
 
 
-def test_what_is_known_of_a_card_adds_up_to_the_fit_of_lookahead():
+def test_what_is_known_of_a_card_adds_up_to_the_fit():
     points = {
         "two of his make a run with it": 20,
         "his neighbours": 5,

@@ -108,7 +108,7 @@ def test_not_to_move(name):
 @every_agent
 @pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
 def test_hidden_cards_change_nothing(name, rules):
-    """B51: stock and unknown cards exchanged, the action is the same."""
+    """Stock and unknown cards exchanged, the action is the same."""
     policy, rng = make_policy(name), np.random.default_rng(7)
     state = positions(rules, games=15, seed=8, knocks=0.2)
     row_keys = keys(9, np.arange(len(state)))
@@ -122,7 +122,7 @@ def test_hidden_cards_change_nothing(name, rules):
 
 @every_agent
 def test_a_row_alone_and_in_any_order(name):
-    """B57: what it does hangs on its own view and its own random numbers."""
+    """What it does hangs on its own view and its own random numbers."""
     policy, rules = make_policy(name), PRESETS["classic"]
     state = positions(rules, games=15, seed=10, knocks=0.2)
     row_keys = keys(11, np.arange(len(state)))

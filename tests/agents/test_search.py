@@ -94,7 +94,7 @@ def test_a_card_that_makes_his_gin_is_not_thrown():
 
 
 def test_hidden_cards_change_nothing():
-    """B51: stock and unknown cards exchanged, the action is the same."""
+    """Stock and unknown cards exchanged, the action is the same."""
     state, view = some_views()
     rng = np.random.default_rng(1)
     first = moves(view)
@@ -105,7 +105,7 @@ def test_hidden_cards_change_nothing():
 
 @pytest.mark.parametrize("belief", [True, False])
 def test_the_same_move_alone_and_in_any_order(belief):
-    """B57: a move hangs on its own view and its own random numbers, whatever the chunks."""
+    """A move hangs on its own view and its own random numbers, whatever the chunks."""
     _, view = some_views(games=8)
     search = Search(worlds=12, belief=belief, margin=0)
     row_keys = keys(7, np.arange(len(view)))

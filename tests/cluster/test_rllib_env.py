@@ -66,7 +66,7 @@ class TestEnvironment:
                 assert set(rewards.values()) == {0.0}
         assert ends == 4
 
-    def test_the_next_deal_is_of_the_same_game_and_chances_add_up_to_it(self):
+    def test_deals_follow_in_one_game_and_chances_add_up_to_it(self):
         rules = EAAI.to_dict() | {"target": 60}
         chance = WinChance(deal_points(make_policy("simple"), EAAI, 500, 1), 60)
         env = GinRummyMultiAgentEnv({"rules": rules, "reward": "chance", "chance": chance})

@@ -75,7 +75,7 @@ def test_names_arguments_and_spaces_are_the_old_ones(module, faithful):
 
 
 @MODES
-def test_both_players_see_their_own_cards_and_only_the_mover_has_a_mask(faithful):
+def test_both_see_their_own_cards_and_only_the_mover_a_mask(faithful):
     """Fault: the player who waited was shown the mover's hand and mask."""
     env = gin_rummy_v4.env(opponents_hand_visible=True, faithful=faithful)
     rng = np.random.default_rng(0)
@@ -195,7 +195,7 @@ def test_the_last_observation_is_not_empty(faithful):
 
 
 @MODES
-def test_an_illegal_action_changes_nothing_in_raw_env_and_ends_the_deal_in_env(faithful):
+def test_an_illegal_action_is_refused_by_raw_env_and_loses_in_env(faithful):
     """Fault: RLCard accepted a dead hand at any time, and a knock with any deadwood."""
     raw = gin_rummy_v4.raw_env(faithful=faithful)
     raw.reset(seed=1)

@@ -94,7 +94,7 @@ def test_faithful_gin_is_compulsory_and_by_default_a_choice():
 
 
 @pytest.mark.parametrize("faithful", [True, False])
-def test_a_card_just_taken_may_be_knocked_with_only_in_the_old_game(faithful):
+def test_only_the_old_game_lets_one_knock_with_the_taken_card(faithful):
     env = deal("2c 2d 2h 4c 4d 4h Ac Ad 3h Qd", KNOCKER, "Qs", faithful)
     if not faithful:
         # By our rules player 0 has taken the queen: he may not throw it in any way.
@@ -143,7 +143,7 @@ def test_the_end_of_the_stock(faithful):
     assert all(reward < 0 for reward in env.rewards.values())
 
 
-def test_by_default_the_infos_tell_the_result_as_the_projects_own_environments_do():
+def test_by_default_infos_have_the_result_as_in_our_own_environments():
     env = deal(KNOCKER, FOUR_SETS, "2s", faithful=False)
     env.step(KNOCK + parse_card("Jd"))
     told = env.infos["player_0"]["deals"][0]

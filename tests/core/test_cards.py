@@ -34,7 +34,7 @@ ALL = range(NUM_CARDS)
 
 
 def test_the_deck_has_52_different_cards():
-    """B06: 13 ranks in each of 4 suits, 340 points, and every card has its own bit."""
+    """13 ranks in each of 4 suits, 340 points, and every card has its own bit."""
     assert len({(suit, rank) for suit, rank in zip(SUIT, RANK, strict=True)}) == NUM_CARDS == 52
     assert POINTS.sum() == oracle.points(ALL) == 340
     assert POINTS.tolist() == [oracle.points([card]) for card in ALL]
@@ -107,7 +107,7 @@ def test_no_card_fills_up_a_hand():
 
 
 def test_a_masks_question_changes_nothing():
-    """B07: the arrays that were asked about are what they were."""
+    """The arrays that were asked about are what they were."""
     hands = np.array([parse_hand("As Kc"), FULL_DECK])
     before = hands.copy()
     for question in (hand_size, hand_points, card_planes, lanes):
@@ -136,7 +136,7 @@ def test_what_is_no_hand(cards, message):
 
 
 def test_text_and_numbers_are_the_same_cards():
-    """B06: writing and reading is the identity, in either case, and 10 is a ten."""
+    """Writing and reading is the identity, in either case, and 10 is a ten."""
     for card in ALL:
         text = format_card(card)
         assert parse_card(text) == parse_card(text.lower()) == parse_card(text.upper()) == card

@@ -131,7 +131,7 @@ def test_neighbouring_rows_and_draws_have_nothing_in_common():
 
 
 def test_the_global_generators_play_no_part():
-    """B54, B57: neither read nor changed."""
+    """Neither read nor changed."""
 
     def draw():
         return RowRandom(keys(9, np.arange(4))).random((4, 4)).tolist()

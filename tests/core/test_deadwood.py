@@ -60,20 +60,19 @@ def after(hand) -> dict[int, int]:
 
 @pytest.mark.parametrize("case", named(DEADWOOD))
 def test_cases(case):
-    """B03, B04, B07: asked twice, the hand unchanged."""
+    """Asked twice, the hand unchanged."""
     hands = one(case.hand)
     assert deadwood(hands).tolist() == deadwood(hands).tolist() == [case.deadwood]
     assert hands == one(case.hand)
 
 
 def test_each_set_of_three_is_no_deadwood():
-    """B05."""
     assert deadwood(np.array([parse_hand(text) for text in SETS_OF_THREE])).tolist() == [0] * 52
 
 
 @pytest.mark.parametrize("case", named(DISCARDS))
 def test_discards_to_knock_with(case):
-    """B04, B10, B13: each discard is judged for itself, and gin is one choice among others."""
+    """Each discard is judged for itself, and gin is one choice among others."""
     expected = {card(text): left for text, left in case.discards.items()}
     left = after(cards(case.hand))
     assert {each: left[each] for each in expected} == expected
@@ -87,20 +86,19 @@ def test_discards_to_knock_with(case):
 
 @pytest.mark.parametrize("case", named(OKLAHOMA))
 def test_discards_under_the_limit_of_the_upcard(case):
-    """B42."""
     allowed = knock_discards(one(case.hand), np.int16([case.knock_limit]))
     assert cards_of(allowed[0]) == sorted(map(card, case.discards))
 
 
 def test_the_order_of_the_cards_is_nothing():
-    """B15: 100 shuffles of one hand."""
+    """100 shuffles of one hand."""
     hand = cards(DISCARDS[4].hand)
     rng = np.random.default_rng(0)
     shuffled = masks([rng.permutation(hand) for _ in range(100)])
     assert len(np.unique(knock_discards(shuffled, np.full(100, 10, dtype=np.int16)))) == 1
 
 
-def test_the_best_melding_of_eleven_cards_is_not_the_best_to_discard_from():
+def test_the_best_melding_of_eleven_is_not_best_to_discard_from():
     """Throwing the 3d leaves gin, though the best melding of all eleven leaves two aces."""
     hands = one("As Ac Ad 2s 2c 2d 2h 3d 4s 4d 4h")
     assert deadwood(hands) == 2
@@ -199,7 +197,7 @@ def test_eleven_melded_cards():
 
 
 def test_suits_are_equal():
-    """B05: 10,000 hands under every permutation of the suits."""
+    """10,000 hands under every permutation of the suits."""
     hands = random_hands(np.random.default_rng(0), 10_000, 10)
     expected = deadwood(hands)
     for suits in permutations(range(4)):

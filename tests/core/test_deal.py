@@ -27,7 +27,6 @@ def rows_of(deck_rows):
 
 
 def test_a_deck_has_all_52_cards():
-    """B06, B22."""
     some = decks(0, np.arange(500), 0)
     assert (some.shape, some.dtype) == ((500, 52), np.int8)
     assert (np.sort(some, axis=1) == np.arange(52)).all()
@@ -43,7 +42,7 @@ def test_the_batch_and_the_order_of_its_rows_do_not_matter():
 
 
 def test_every_seed_game_and_deal_has_its_own_deck():
-    """B54, B55, B56: 64 rows, 64 decks; seed 0 shares none with seed 1, or games with deals."""
+    """64 rows, 64 decks; seed 0 shares none with seed 1, or games with deals."""
     assert len(rows_of(decks(0, np.arange(64), 0))) == 64
     assert len(rows_of(decks(np.arange(100), 0, 0))) == 100
     near = np.arange(20)
@@ -89,7 +88,7 @@ def test_neighbouring_cards_of_a_deck_are_independent():
 
 
 def test_the_global_generators_play_no_part():
-    """B54: neither read nor changed."""
+    """Neither read nor changed."""
     states = random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
     first = new_games(4, 8, CLASSIC).deck
     random.seed(5)
@@ -145,7 +144,7 @@ def test_the_cut_tells_nothing_of_the_deck():
 
 @pytest.mark.parametrize("dealer", [0, 1])
 def test_dealing(dealer):
-    """RULES, One deal, 2 (B18, B21): one card at a time, the non-dealer first; upcard; 31 left."""
+    """RULES, One deal, 2: one card at a time, the non-dealer first; upcard; 31 left."""
     deck = list(range(51, -1, -1))
     state = new_games(0, 1, CLASSIC, dealers=[dealer], decks=[deck])
     hands = lists_of(state.hands[0])
@@ -159,7 +158,7 @@ def test_dealing(dealer):
 
 @pytest.mark.parametrize("case", OKLAHOMA, ids=lambda case: case.name)
 def test_the_first_upcard_sets_the_limit(case):
-    """B42; RULES, Settings."""
+    """RULES, Settings."""
     rules = Rules(oklahoma=True, knock_limit=4)
     assert knock_limits(np.int8([card(case.first_upcard)]), rules).tolist() == [case.knock_limit]
 

@@ -36,7 +36,7 @@ def play_out(state, rules, rng, **habits):
 
 
 def test_a_new_game():
-    """B18, B22; RULES, One deal, 1 and 2: nothing scored, the non-dealer to move, 10/10/1/31."""
+    """RULES, One deal, 1 and 2: nothing scored, the non-dealer to move, 10/10/1/31."""
     state = new_games(3, 50, CLASSIC)
     assert state.game_number.tolist() == list(range(50))
     assert (state.seed == 3).all()
@@ -111,7 +111,7 @@ def test_next_dealer(dealer, winner):
 
 @pytest.mark.parametrize("next_dealer", ["winner", "loser", "alternate"])
 def test_dealers_of_200_deals(next_dealer):
-    """B21, B22: the non-dealer gets the first card and the first move; all is fresh.
+    """The non-dealer gets the first card and the first move; all is fresh.
 
     Deals of a few turns, so that 200 are soon played one after another.
     """
@@ -217,7 +217,7 @@ def test_rows_by_number_or_by_flag():
 
 
 def test_oklahoma_takes_the_limit_of_each_deal():
-    """B42: not that of the deal before."""
+    """Not that of the deal before."""
     rng = np.random.default_rng(4)
     state = new_games(1, 40, OKLAHOMA)
     for _ in range(3):
@@ -234,7 +234,7 @@ def test_oklahoma_takes_the_limit_of_each_deal():
 
 
 def test_a_row_that_starts_again_is_a_fresh_one():
-    """B08: 1,000 games in rows that had been played; masks and views as those of a new state."""
+    """1,000 games in rows that had been played; masks and views as those of a new state."""
     rng = np.random.default_rng(0)
     state = new_games(0, 1000, CLASSIC)
     for _, _ in zip(range(25), play_deals(state, CLASSIC, rng), strict=False):
@@ -268,7 +268,7 @@ def test_other_rows_go_on():
 
 @pytest.mark.parametrize("rules", [CLASSIC, OKLAHOMA, Rules(target=30, next_dealer="loser")])
 def test_totals_are_the_sum_of_the_deals(rules):
-    """B40; RULES, The game: at all times; the first to reach the target has won, nobody before."""
+    """RULES, The game: at all times; the first to reach the target has won, nobody before."""
     rng = np.random.default_rng(6)
     state = new_games(8, 100, rules)
     totals, won = np.zeros((100, 2), dtype=int), np.zeros((100, 2), dtype=int)

@@ -89,7 +89,7 @@ def deal_tables(rng, count, size=10):
 
 @pytest.mark.parametrize("case", LAYOFFS, ids=lambda case: case.name)
 def test_cases(case):
-    """B26, B27, B32, B33: deadwood before and after the lay-offs."""
+    """Deadwood before and after the lay-offs."""
     knocker, defender = one(case.knocker), one(case.defender)
     melds, own = knocker_arrangement(knocker, np.zeros(1, dtype=np.uint64))
     assert own == case.knocker_deadwood, "the knocker lays nothing off"

@@ -58,7 +58,7 @@ LOOSE = "As 3h 5d 7c 9s Jh Kd 2c 4s 6h"
 
 
 def test_opening():
-    """RULES, One deal, 3 (B16, B17, B18): take or pass, the other too, then only the stock."""
+    """RULES, One deal, 3: take or pass, the other too, then only the stock."""
     state = one_deal(LOOSE, "Qs")
     assert (state.player[0], legal(state, CLASSIC)) == (0, {"take", "pass"})
     play(state, CLASSIC, "pass")
@@ -83,13 +83,13 @@ def test_after_the_opening_one_draws_or_takes():
 
 @pytest.mark.parametrize("drawn", ["Kh", "Qd", "8c"])
 def test_the_card_drawn_from_the_stock_may_be_thrown(drawn):
-    """B14: each of the eleven cards may go, the drawn one too."""
+    """Each of the eleven cards may go, the drawn one too."""
     state = play(one_deal(LOOSE, "Qs", drawn), CLASSIC, "pass, pass, draw")
     assert legal(state, CLASSIC) == {f"discard {card}" for card in f"{LOOSE} {drawn}".split()}
 
 
 def test_each_of_eleven_cards_may_be_thrown():
-    """B14: 1,000 random positions after a draw from the stock."""
+    """1,000 random positions after a draw from the stock."""
     seen = positions(CLASSIC, games=80, seed=1)
     drawn = seen.select((seen.phase == Phase.DISCARD) & (seen.taken_card == NO_CARD))
     assert len(drawn) >= 1000
@@ -122,7 +122,7 @@ def test_the_taken_upcard_may_not_be_knocked_with(free):
 
 
 def test_knocking_is_never_compulsory():
-    """B13; RULES, One deal, 5: with gin in the hand all eleven discards stay legal."""
+    """RULES, One deal, 5: with gin in the hand all eleven discards stay legal."""
     hand = "As 2s 3s 4h 5h 6h 9c 9d 9s 9h"
     state = one_deal(hand, "Qs", "Kh")
     play(state, CLASSIC, "pass, pass, draw")
@@ -137,7 +137,7 @@ def test_knocking_is_never_compulsory():
     ("upcard", "knocks"), [("Kd", {"knock 8h", "knock Kc"}), ("8d", {"knock Kc"}), ("7d", set())]
 )
 def test_the_upcard_sets_the_limit(upcard, knocks):
-    """B42: the limit of the deal is in the state and in the mask."""
+    """The limit of the deal is in the state and in the mask."""
     hand = OKLAHOMA_HAND.replace(" Kc", "")
     state = one_deal(hand, upcard, "Kc", rules=OKLAHOMA)
     assert state.knock_limit == min(10, "A23456789TJQK".index(upcard[0]) + 1)
@@ -244,7 +244,7 @@ def spread_positions(rules, seed=0):
 
 @under_variants
 def test_what_the_mask_flags_can_be_done_and_nothing_else(rules):
-    """B63: every action in a few hundred positions, legal or not, against the check in `step`."""
+    """Every action in a few hundred positions, legal or not, against the check in `step`."""
     seen = spread_positions(rules)
     masks = action_masks(seen, rules)
     rows, actions = np.nonzero(masks)
@@ -294,7 +294,7 @@ def test_the_positions_reach_what_is_rare():
 
 
 def test_illegal_actions_in_a_thousand_positions_change_nothing():
-    """B63: refused with the row, the action in words and what was legal."""
+    """Refused with the row, the action in words and what was legal."""
     seen = positions(CLASSIC, games=30, seed=4)
     rows = np.flatnonzero(~seen.over)[:1000]
     assert len(rows) == 1000
@@ -350,7 +350,6 @@ def test_actions_of_any_whole_type(dtype):
 
 
 def test_masks_are_new_each_time():
-    """B53."""
     state = new_games(0, 3, CLASSIC)
     mask = action_masks(state, CLASSIC)
     kept = mask.copy()

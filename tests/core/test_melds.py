@@ -38,7 +38,7 @@ def test_there_are_329_melds():
 
 
 def test_three_suits_of_a_rank_are_a_set_in_every_combination():
-    """B05: neighbours in the encoding or not."""
+    """Neighbours in the encoding or not."""
     assert {tuple(cards(text)) for text in SETS_OF_THREE} <= set(ALL_SETS)
     assert len(SETS_OF_THREE) == 52
 
@@ -104,7 +104,7 @@ def test_cards_in_runs(batch):
 
 
 def test_a_run_does_not_leave_its_suit():
-    """B03: the ace is low only; K of a suit and A 2 of the next are neighbours in the encoding."""
+    """The ace is low only; K of a suit and A 2 of the next are neighbours in the encoding."""
     for text in ("Qs Ks As", "Ks As 2s", "Qs Ks Ah", "Ks Ah 2h", "Qc Kc Ac", "Jd Qd Kd Ac"):
         in_runs = cards_in_runs(np.array([parse_hand(text)]))
         assert in_runs == (parse_hand("Jd Qd Kd") if "Jd" in text else 0)

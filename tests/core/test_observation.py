@@ -167,7 +167,6 @@ def test_cards_that_make_a_meld(batch):
 
 
 def test_the_ace_makes_no_meld_with_king_and_queen():
-    """B03."""
     hands = np.array([parse_hand("Qs Ks"), parse_hand("Ks 2s"), parse_hand("Kh Ad")])
     assert lists_of(cards_that_meld(hands)) == [[10], [], []]
 
@@ -192,7 +191,7 @@ def test_every_card_is_in_one_plane():
 
 
 def test_the_end_of_a_deal_is_observed():
-    """B66: not zeros, but the final position, with the hand that was laid down."""
+    """Not zeros, but the final position, with the hand that was laid down."""
     view = views(CLASSIC)
     over = view.select(view.knocker >= 0)
     observation = observe(over)
@@ -223,7 +222,7 @@ def test_planes_of_something_else():
 
 
 def test_an_observation_is_a_new_array():
-    """B07, B53: the view is not changed, and an old observation stays as it was."""
+    """The view is not changed, and an old observation stays as it was."""
     state = new_games(0, 5, CLASSIC)
     view = make_view(state, CLASSIC)
     before = view_bytes(view)

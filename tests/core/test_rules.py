@@ -132,7 +132,7 @@ def test_all_settings_are_tested_here():
 
 @given(random_rules())
 def test_settings_survive_every_way_of_storing_them(settings):
-    """B41: no setting is lost in a dict, JSON, a pickle or a copy; equal rules are one key."""
+    """No setting is lost in a dict, JSON, a pickle or a copy; equal rules are one key."""
     rules = Rules(**settings)
     assert rules.to_dict() == settings
     assert asdict(rules) == oracle.full_rules(settings)

@@ -1,4 +1,4 @@
-"""Full states that agree with a view (B46, B47)."""
+"""Full states that agree with a view."""
 
 import numpy as np
 import pytest
@@ -91,7 +91,7 @@ def test_dealers_and_scores_are_kept():
 
 
 def test_nothing_of_the_true_state_is_read():
-    """B46: where the hidden cards are exchanged the same numbers give the same samples."""
+    """Where the hidden cards are exchanged the same numbers give the same samples."""
     state = positions(CLASSIC, games=10, seed=4)
     rng = np.random.default_rng(0)
     other = permute_hidden(state, state.player, rng)
@@ -105,7 +105,7 @@ def test_nothing_of_the_true_state_is_read():
 
 
 def test_a_knock_leaves_nothing_to_sample_but_the_stock():
-    """B48: both hands lie on the table."""
+    """Both hands lie on the table."""
     state = positions(MODERN, games=40, seed=5)
     ended = state.select(state.knocker >= 0)
     samples = sample_states(make_view(ended, MODERN, 0), MODERN, np.random.default_rng(0), 5)
@@ -118,7 +118,7 @@ def test_a_knock_leaves_nothing_to_sample_but_the_stock():
 
 @pytest.mark.parametrize("mover", [True, False], ids=["to move", "not to move"])
 def test_each_unseen_card_is_equally_often_the_opponents(mover):
-    """B46, B47: 10,000 samples of one position; his known cards always, seen cards never."""
+    """10,000 samples of one position; his known cards always, seen cards never."""
     state = one_position()
     player = state.player[0] if mover else 1 - state.player[0]
     view = make_view(state, CLASSIC, player)
@@ -180,7 +180,7 @@ def test_the_card_that_the_opponent_has_drawn():
 
 
 def test_the_true_state_is_drawn_no_oftener_than_another():
-    """B46: over 1,000 samples the true hand of the opponent is one of millions."""
+    """Over 1,000 samples the true hand of the opponent is one of millions."""
     state = one_position(known=0, turn=4)
     player = state.player[0]
     view = make_view(state, CLASSIC)

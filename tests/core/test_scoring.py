@@ -36,7 +36,7 @@ def scored(knocker, defender, alone, big, settings):
 
 @pytest.mark.parametrize("case", SCORES, ids=lambda case: case.name)
 def test_cases(case):
-    """B34, B35, B41: knock, undercut, equal, gin, gin answered and big gin under settings."""
+    """Knock, undercut, equal, gin, gin answered and big gin under settings."""
     alone = 0 if case.answered else max(1, case.defender_deadwood)
     side, points, answered = scored(
         case.knocker_deadwood, case.defender_deadwood, alone, case.big, case.rules
@@ -61,7 +61,7 @@ def test_any_deadwoods_under_any_rules(seed, knocker, left, laid_off, big):
 
 
 def test_points_are_never_negative_and_a_winner_is_one_side():
-    """B37: all knocks and all undercuts, default rules."""
+    """All knocks and all undercuts, default rules."""
     knocker, defender = (each.ravel().astype(np.int16) for each in np.mgrid[1:11, 0:99])
     side, points = score_knock(knocker, defender, CLASSIC)
     assert (side == np.where(defender > knocker, KNOCKER, DEFENDER)).all()

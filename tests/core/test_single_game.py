@@ -89,7 +89,7 @@ def test_what_is_not_legal_is_left_to_the_core():
 
 
 def test_a_history_that_is_full_is_left_to_the_core():
-    """B22-like: 64 actions and more; the core makes room."""
+    """64 actions and more; the core makes room."""
     rules = Rules(turn_bound=None, discard_taken_upcard=True)
     state = new_games(0, 1, rules)
     for number in range(200):

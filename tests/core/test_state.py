@@ -1,4 +1,4 @@
-"""BatchState: rows that can be copied, chosen and put back (B52, B53)."""
+"""BatchState: rows that can be copied, chosen and put back."""
 
 import copy
 import pickle
@@ -50,7 +50,7 @@ def test_a_copy_is_the_same_and_shares_nothing(middle, make):
 
 @pytest.mark.parametrize("make", COPIES.values(), ids=COPIES)
 def test_a_copy_plays_on_alike(make):
-    """B52: the same 50 steps and more, and the original stays where it was."""
+    """The same 50 steps and more, and the original stays where it was."""
     state = new_games(5, 12, CLASSIC)
     rng = np.random.default_rng(0)
     for _, _ in zip(range(9), play_deals(state, CLASSIC, rng), strict=False):
@@ -180,7 +180,7 @@ def test_the_upcard_is_the_top_of_the_pile():
 
 
 def test_what_is_read_off_a_state_is_not_its_own(middle):
-    """B53: writing into what is returned changes nothing."""
+    """Writing into what is returned changes nothing."""
     before = middle.copy()
     for array in (middle.upcard, middle.discards, middle.over, action_masks(middle, CLASSIC)):
         array[:] = 1

@@ -67,7 +67,7 @@ def test_a_draw_from_the_stock():
 
 
 def test_taking_the_upcard():
-    """B49: everybody has seen which card it was."""
+    """Everybody has seen which card it was."""
     before = one_deal()
     after = play(before.copy(), CLASSIC, "take")
     assert changed(before, after) == {
@@ -94,7 +94,7 @@ def test_a_discard():
 
 
 def test_a_taken_card_is_known_until_it_goes():
-    """B49: kept over many turns, then thrown; that it was taken stays."""
+    """Kept over many turns, then thrown; that it was taken stays."""
     state = play(one_deal(), CLASSIC, "take, discard Kd")
     queen = CARD_BIT[card("Qs")]
     rng = np.random.default_rng(0)
@@ -127,7 +127,7 @@ def test_history():
 @pytest.mark.parametrize("case", LAYOFFS, ids=lambda case: case.name)
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_knock_is_scored_at_once(case, player):
-    """B26, B27, B32, B33; B35: with the players exchanged exactly the exchanged result."""
+    """With the players exchanged exactly the exchanged result."""
     taken = parse_hand(f"{case.knocker} {case.defender}")
     queen, discard = [c for c in ("Qs", "Qc", "8s", "6c", "5c") if not taken & parse_hand(c)][:2]
     state = knock_with(case.knocker, case.defender, discard, CLASSIC, upcard=queen, player=player)
@@ -151,7 +151,7 @@ LEFT_25 = "Ks Kh Kd Qs Qh Qd 9s Td 5c Ac"
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_gin(player):
-    """B35: gin with 25 left, from 0:0 to 45:0."""
+    """Gin with 25 left, from 0:0 to 45:0."""
     state = knock_with(GIN, LEFT_25, "Ah", CLASSIC, upcard="2s", player=player)
     assert (Outcome(state.outcome[0]), state.winner[0]) == (Outcome.GIN, player)
     assert (state.knocker_deadwood[0], state.defender_deadwood[0]) == (0, 25)
@@ -199,7 +199,7 @@ def test_lay_offs_do_not_answer_gin(answer):
     ],
 )
 def test_equal_deadwood(equal, outcome, winner, points):
-    """B33; RULES, Settings: a deal won for nothing is won all the same."""
+    """RULES, Settings: a deal won for nothing is won all the same."""
     case = LAYOFFS[3]
     rules = Rules(equal_deadwood=equal)
     state = knock_with(case.knocker, case.defender, "Ac", rules, upcard="Kc")
@@ -253,7 +253,6 @@ def test_an_undercut_is_doubled_too():
     ("rules", "points"), [(CLASSIC, 20 + 25), (EAAI, 25 + 25), (MODERN, 25 + 25)]
 )
 def test_gin_by_presets(rules, points):
-    """B41."""
     assert knock_with(GIN, LEFT_25, "Ah", rules, upcard="2s").points == points
 
 
@@ -277,7 +276,7 @@ def draw_and_throw(state, rules, count):
 
 @pytest.mark.parametrize("void_stock", [2, 0, 1, 5, 30])
 def test_a_deal_without_a_knock_is_void(void_stock):
-    """RULES, One deal, 7 (B36): two cards left; nobody wins, nothing is scored; and the setting."""
+    """RULES, One deal, 7: two cards left; nobody wins, nothing is scored; and the setting."""
     rules = Rules(void_stock=void_stock)
     state = play(one_deal(rules=rules), rules, "pass, pass")
     draw_and_throw(state, rules, 30 - void_stock)
@@ -312,7 +311,7 @@ def test_who_draws_the_third_last_card_may_still_knock(void_stock):
 
 @pytest.mark.parametrize("bound", [1, 2, 10, 100])
 def test_the_turn_bound(bound):
-    """B20; RULES, Settled here: both always take the upcard; the stock stays untouched."""
+    """RULES, Settled here: both always take the upcard; the stock stays untouched."""
     rules = Rules(turn_bound=bound)
     state = one_deal(rules=rules)
     for _ in range(bound):

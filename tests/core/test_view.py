@@ -1,4 +1,4 @@
-"""What one player may see (B43 to B49), and what he may do."""
+"""What one player may see, and what he may do."""
 
 import copy
 import pickle
@@ -85,7 +85,7 @@ def test_all_fields_are_looked_at():
 
 
 def test_what_is_unseen(seen):
-    """B46: the stock and what the opponent holds unknown, and nothing else."""
+    """The stock and what the opponent holds unknown, and nothing else."""
     state, rules = seen
     for player in (0, 1):
         viewers = np.full(len(state), player)
@@ -100,7 +100,7 @@ def test_masks_are_those_of_the_state(seen):
 
 
 def test_who_is_not_to_move_may_do_nothing(seen):
-    """B43: he sees his own ten cards, and his mask is all zero."""
+    """He sees his own ten cards, and his mask is all zero."""
     state, rules = seen
     view = make_view(state, rules, 1 - state.player)
     assert not view.action_masks().any()
@@ -112,7 +112,7 @@ def test_who_is_not_to_move_may_do_nothing(seen):
 
 
 def test_a_hand_is_shown_when_it_is_laid_down(seen):
-    """B45, B48: after a knock both hands are public; before it, and after a void deal, neither."""
+    """After a knock both hands are public; before it, and after a void deal, neither."""
     state, rules = seen
     laid_down = np.isin(
         state.outcome,
@@ -126,7 +126,7 @@ def test_a_hand_is_shown_when_it_is_laid_down(seen):
 
 
 def test_what_is_laid_down(seen):
-    """B48: melds, lay-offs and what counts, the same from either side, as the oracle has them."""
+    """Melds, lay-offs and what counts, the same from either side, as the oracle has them."""
     state, rules = seen
     ended = state.select(state.knocker != NOBODY)
     sides = [make_view(ended, rules, player).laid_down() for player in (0, 1)]
@@ -157,7 +157,7 @@ def test_nothing_is_laid_down_before_the_end():
 
 @pytest.mark.parametrize("player", [0, 1])
 def test_a_knock_as_both_see_it(player):
-    """B48: the defender sees the knocker's melds, deadwood cards and their points."""
+    """The defender sees the knocker's melds, deadwood cards and their points."""
     case = LAYOFFS[2]
     state = knock_with(case.knocker, case.defender, "Qc", CLASSIC, upcard="8c", player=player)
     view = make_view(state, CLASSIC, 1 - player)
@@ -174,7 +174,7 @@ def test_a_knock_as_both_see_it(player):
 
 
 def test_the_opponent_remembers_what_was_taken():
-    """B49: the nine is player 0's until he throws it; then it lies on the pile."""
+    """The nine is player 0's until he throws it; then it lies on the pile."""
     deck = stacked_deck("As 3h 5d 7c 9s Jh Kd 2c 4s 6h", "", "9h")
     state = new_games(0, 1, CLASSIC, dealers=[1], decks=[deck])
     nine = parse_hand("9h")
@@ -237,7 +237,6 @@ def test_players_of_the_history(rules):
 
 
 def test_the_limit_in_force_is_seen():
-    """B42."""
     state = new_games(0, 60, OKLAHOMA)
     view = make_view(state, OKLAHOMA)
     expected = [oracle.knock_limit({"oklahoma": True}, card) for card in view.upcard.tolist()]
@@ -250,7 +249,7 @@ def test_the_limit_in_force_is_seen():
 
 
 def test_a_view_is_a_copy():
-    """B53: it stays as it is when the game goes on, and writing into it changes no game."""
+    """It stays as it is when the game goes on, and writing into it changes no game."""
     state = new_games(0, 20, MODERN, decks=rich_decks(np.random.default_rng(0), 20))
     kept = []
     for now in play_deals(state, MODERN, np.random.default_rng(1)):
@@ -273,7 +272,6 @@ def test_a_view_is_a_copy():
 
 
 def test_asking_a_view_changes_nothing():
-    """B07."""
     view = make_view(positions(CLASSIC, games=5), CLASSIC)
     before = view_bytes(view)
     first = view.action_masks()
@@ -290,7 +288,7 @@ def test_asking_a_view_changes_nothing():
     ids=["deepcopy", "pickle", "select"],
 )  # fmt: skip
 def test_copies_of_a_view(make):
-    """B41, B52: with its rules."""
+    """With its rules."""
     view = make_view(positions(EAAI, games=4), EAAI, 0)
     before, other = view_bytes(view), make(view)
     assert view_bytes(other) == before

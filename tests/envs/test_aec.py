@@ -48,7 +48,7 @@ def steps(env, count, seed=0, choose=some_legal):
 
 
 def test_each_agent_observes_his_own_view():
-    """B43: his own hand, and a mask of zeros while he is not to move, whoever asks."""
+    """His own hand, and a mask of zeros while he is not to move, whoever asks."""
     for env in steps(ginrummy_env.env(episode="deal"), 800, choose=eager):
         state = env.unwrapped._games.state
         for number, agent in enumerate(AGENTS):
@@ -60,7 +60,7 @@ def test_each_agent_observes_his_own_view():
 
 
 def test_nothing_hidden_is_seen():
-    """B44: with the unseen cards dealt otherwise, observation, mask, info and text are the same."""
+    """With the unseen cards dealt otherwise, observation, mask, info and text are the same."""
     rng = np.random.default_rng(0)
     for env in steps(ginrummy_env.raw_env(render_mode="ansi"), 300, choose=eager):
         number = int(env.agent_selection == "player_1")
@@ -87,7 +87,7 @@ def test_nothing_hidden_is_seen():
 
 
 def test_infos_tell_of_no_deal_that_goes_on():
-    """B50: no card is named before the deal is over; then both hands are."""
+    """No card is named before the deal is over; then both hands are."""
     told = 0
     for env in steps(ginrummy_env.raw_env(), 1500, choose=eager):
         deal = env._games.state.deal_number[0]
@@ -100,7 +100,7 @@ def test_infos_tell_of_no_deal_that_goes_on():
 
 
 def test_render_shows_the_mover_and_open_cards_only_if_asked():
-    """B50: the switch for open cards is off by default."""
+    """The switch for open cards is off by default."""
     closed = ginrummy_env.raw_env(render_mode="ansi")
     opened = ginrummy_env.raw_env(render_mode="ansi", open_cards=True)
     for env in (closed, opened):
@@ -114,7 +114,7 @@ def test_render_shows_the_mover_and_open_cards_only_if_asked():
 
 
 def test_both_are_paid_in_the_step_that_ends_a_deal():
-    """B59, B65: the knock pays at once, the loser too, each exactly once."""
+    """The knock pays at once, the loser too, each exactly once."""
     env = ginrummy_env.raw_env(reward="points", episode="deal")
     env.reset(seed=0, options={"deck": READY_DECK, "dealer": 1})
     assert env.agent_selection == "player_0"
@@ -137,7 +137,6 @@ def test_both_are_paid_in_the_step_that_ends_a_deal():
 
 
 def test_an_undercut_costs_the_knocker():
-    """B37."""
     env = ginrummy_env.raw_env(reward="points", episode="deal")
     env.reset(options={"deck": UNDERCUT_DECK, "dealer": 1})
     env.step(105)
@@ -148,7 +147,7 @@ def test_an_undercut_costs_the_knocker():
 
 @pytest.mark.parametrize("reward", ["win", "points", "final"])
 def test_the_rewards_of_last_add_up(reward):
-    """B59: the sum that an agent sees over a whole game is his result, whoever moved last."""
+    """The sum that an agent sees over a whole game is his result, whoever moved last."""
     env = ginrummy_env.env(reward=reward, rules={"target": 40})
     for seed in range(2):
         env.reset(seed=seed)
@@ -171,7 +170,7 @@ def test_the_rewards_of_last_add_up(reward):
 
 
 def test_the_life_of_an_agent():
-    """B60: one step(None) each after the end, then no agents; another action is refused."""
+    """One step(None) each after the end, then no agents; another action is refused."""
     env = ginrummy_env.env(episode="deal")
     env.reset(options={"deck": READY_DECK, "dealer": 1})
     env.step(105)
@@ -188,7 +187,7 @@ def test_the_life_of_an_agent():
 
 
 def test_the_mover_can_always_move():
-    """B61, B62: an int8 mask with a 1 in it, sampled without a cast, in the space."""
+    """An int8 mask with a 1 in it, sampled without a cast, in the space."""
     for env in steps(ginrummy_env.env(episode="deal", derived=False), 2000):
         agent = env.agent_selection
         seen = env.observe(agent)
@@ -198,7 +197,7 @@ def test_the_mover_can_always_move():
 
 
 def test_an_illegal_action_is_refused_and_changes_nothing():
-    """B63, B17: in words, with what was legal."""
+    """In words, with what was legal."""
     env = ginrummy_env.raw_env()
     env.reset(seed=1)
     for number in range(200):
@@ -219,7 +218,7 @@ def test_an_illegal_action_is_refused_and_changes_nothing():
 
 
 def test_an_illegal_action_loses_in_the_wrapped_environment(caplog):
-    """B63: PettingZoo's convention, -1 and the end; the game itself is as it was."""
+    """PettingZoo's convention, -1 and the end; the game itself is as it was."""
     env = ginrummy_env.env()
     env.reset(seed=1)
     agent = env.agent_selection
@@ -237,7 +236,7 @@ def test_an_illegal_action_loses_in_the_wrapped_environment(caplog):
 
 
 def test_copies_go_on_identically():
-    """B52: deepcopy and pickle in mid-deal; the original stays where it is, options are kept."""
+    """Deepcopy and pickle in mid-deal; the original stays where it is, options are kept."""
     options = {
         "rules": {"gin_bonus": 25, "target": 60},
         "episode": "game",
@@ -279,7 +278,6 @@ def test_copies_go_on_identically():
 
 
 def test_settings_survive_a_seeded_reset():
-    """B41."""
     env = ginrummy_env.env(rules="eaai", reward="points")
     for _ in range(2):
         env.reset(seed=1)
@@ -288,7 +286,7 @@ def test_settings_survive_a_seeded_reset():
 
 
 def test_what_is_returned_stays_as_it_is_and_is_nobody_elses():
-    """B53: also after the next step; writing into it does not alter the game."""
+    """Also after the next step; writing into it does not alter the game."""
     env, twin = ginrummy_env.env(), ginrummy_env.env()
     for each in (env, twin):
         each.reset(seed=4)
@@ -309,7 +307,7 @@ def test_what_is_returned_stays_as_it_is_and_is_nobody_elses():
 
 
 def test_seeds():
-    """B54: twice the same; a hundred seeds, a hundred deals; nobody's generator is touched."""
+    """Twice the same; a hundred seeds, a hundred deals; nobody's generator is touched."""
     env = ginrummy_env.env()
     before = global_random_state()
     decks = set()
@@ -333,7 +331,7 @@ def test_seeds():
 
 
 def test_the_last_observation_shows_the_final_position():
-    """B66, B48: not zeros; the hands, the pile, and what was laid down."""
+    """Not zeros; the hands, the pile, and what was laid down."""
     env = ginrummy_env.env(episode="deal")
     env.reset(options={"deck": READY_DECK, "dealer": 1})
     env.step(105)
@@ -354,7 +352,7 @@ def test_the_last_observation_shows_the_final_position():
 
 
 def test_cards_taken_openly_are_remembered():
-    """B49: until they are thrown."""
+    """Until they are thrown."""
     env = ginrummy_env.env()
     env.reset(options={"deck": READY_DECK, "dealer": 1})
     env.step(105)
@@ -382,7 +380,7 @@ def test_cards_taken_openly_are_remembered():
 
 
 def test_the_opening():
-    """B18, B16: ten cards each, one upcard; after two passes the non-dealer can only draw."""
+    """Ten cards each, one upcard; after two passes the non-dealer can only draw."""
     env = ginrummy_env.env()
     env.reset(seed=2)
     first = env.agent_selection
@@ -396,7 +394,7 @@ def test_the_opening():
 
 
 def test_max_deals_truncates():
-    """B73: as ``max_cycles`` does elsewhere."""
+    """As ``max_cycles`` does elsewhere."""
     env = ginrummy_env.env(max_deals=2, rules={"turn_bound": 3})
     env.reset(seed=0)
     for agent in env.agent_iter():
@@ -414,7 +412,7 @@ def test_max_deals_truncates():
 
 
 def test_the_parallel_api():
-    """B64: a hundred deals to the end; a step after the end gives five dicts."""
+    """A hundred deals to the end; a step after the end gives five dicts."""
     for env in (
         ginrummy_env.parallel_env(episode="deal", reward="points"),
         turn_based_aec_to_parallel(ginrummy_env.env(episode="deal", reward="points")),

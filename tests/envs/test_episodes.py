@@ -48,7 +48,7 @@ def play(count, options, seed=0, sloppy=0.05):
 @pytest.mark.parametrize(("episode", "reward"), MODES)
 @pytest.mark.parametrize("rules", ["classic", "eaai", "oklahoma"])
 def test_rewards_are_zero_sum_and_add_up_to_the_score(episode, reward, rules):
-    """B37: zero-sum in every mode; the sum over an episode is the record's score."""
+    """Zero-sum in every mode; the sum over an episode is the record's score."""
     options = EpisodeOptions(rules=rules, episode=episode, reward=reward)
     games, sums, deals = play(64 if episode == "game" else 512, options)
     for ended in deals:
@@ -69,7 +69,7 @@ def test_rewards_are_zero_sum_and_add_up_to_the_score(episode, reward, rules):
 
 @pytest.mark.parametrize("reward", ["win", "points", "final"])
 def test_the_sign_of_the_reward_is_that_of_the_points(reward):
-    """B37: winner > 0 > loser, an undercut costs the knocker, a void deal pays nobody.
+    """Winner > 0 > loser, an undercut costs the knocker, a void deal pays nobody.
 
     Ten thousand deals would be few for a rate, but a sign is a sign.
     """
@@ -89,7 +89,7 @@ def test_the_sign_of_the_reward_is_that_of_the_points(reward):
 
 
 def test_a_void_deal_is_won_by_nobody():
-    """B36: no winner (not 0), no points, no deal won, in what is told too."""
+    """No winner (not 0), no points, no deal won, in what is told too."""
     rules = Rules(turn_bound=2)
     games, _, deals = play(8, EpisodeOptions(rules=rules, episode="deal", reward="points"))
     voids = [r for ended in deals for r in ended.results() if r["outcome"] == "void"]
@@ -104,7 +104,7 @@ def test_a_void_deal_is_won_by_nobody():
 
 
 def test_a_game_ends_by_its_target_or_is_truncated_never_both():
-    """B73: void deals do not end a game; ``max_deals`` truncates it, and then nobody has won."""
+    """Void deals do not end a game; ``max_deals`` truncates it, and then nobody has won."""
     for reward in ("win", "final", "points"):
         options = EpisodeOptions(reward=reward, max_deals=3)
         games, sums, deals = play(256, options)
@@ -123,7 +123,7 @@ def test_a_game_ends_by_its_target_or_is_truncated_never_both():
 
 
 def test_options_survive_deals_copies_and_pickles():
-    """B41: gin 25 is still 25, and a gin against ten points pays 35."""
+    """Gin 25 is still 25, and a gin against ten points pays 35."""
     options = pickle.loads(pickle.dumps(EpisodeOptions(rules={"gin_bonus": 25}, reward="points")))
     assert options.rules == Rules(gin_bonus=25)
     _, _, deals = play(256, options)
@@ -169,7 +169,7 @@ def test_results_tell_what_the_state_says(rules):
 
 
 def test_streams_share_no_deck():
-    """B55, B56: rows of one seed, neighbouring seeds, train and eval, environments and matches."""
+    """Rows of one seed, neighbouring seeds, train and eval, environments and matches."""
 
     def decks(seed, split, episodes=4):
         games = Episodes(64, EpisodeOptions(split=split))
@@ -189,7 +189,7 @@ def test_streams_share_no_deck():
 
 
 def test_a_row_plays_the_same_games_in_any_batch():
-    """B77: one row alone is row 0 of eight."""
+    """One row alone is row 0 of eight."""
     one, eight = (Episodes(count, EpisodeOptions()) for count in (1, 8))
     for games in (one, eight):
         rows = np.arange(len(games))

@@ -40,7 +40,7 @@ def play(env, count, seed=0, choose=some_legal):
 
 
 def test_the_learner_is_paid_for_his_knock():
-    """B67, B65: in the step of the knock."""
+    """In the step of the knock."""
     env = GinRummyEnv(Quiet(), episode="deal", reward="points", seat=0)
     env.reset(seed=0, options={"deck": READY_DECK, "dealer": 1})
     _, reward, terminated, _, _ = env.step(105)
@@ -52,7 +52,7 @@ def test_the_learner_is_paid_for_his_knock():
 
 
 def test_the_learner_is_paid_for_the_answer():
-    """B67: the opponent knocks inside the learner's step, and the loss is in that step."""
+    """The opponent knocks inside the learner's step, and the loss is in that step."""
     env = GinRummyEnv(Eager(), episode="deal", reward="points", seat=0)
     env.reset(seed=0, options={"deck": READY_DEALER_DECK, "dealer": 1})
     _, reward, terminated, _, info = env.step(106)
@@ -63,7 +63,7 @@ def test_the_learner_is_paid_for_the_answer():
 
 
 def test_the_learners_undercut_pays_him():
-    """B67, B37: the opponent knocks, the learner has less."""
+    """The opponent knocks, the learner has less."""
     env = GinRummyEnv(Script("take", "knock Kh"), episode="deal", reward="points", seat=1)
     env.reset(seed=0, options={"deck": UNDERCUT_DECK, "dealer": 1})
     assert env.unwrapped.games.skipped[0] == 1  # it was over before he had a decision
@@ -87,7 +87,7 @@ def test_what_comes_before_the_first_decision_is_owed():
 
 @pytest.mark.parametrize("reward", ["win", "points", "final"])
 def test_the_return_is_the_result(reward):
-    """B67, B78: over an episode the rewards add up to the learner's result; outcomes add up."""
+    """Over an episode the rewards add up to the learner's result; outcomes add up."""
     env = GinRummyEnv("simple", reward=reward, rules={"target": 40})
     simple, rng = make_policy("simple"), np.random.default_rng(0)
     total, games, won, last = 0.0, 0, 0, None
@@ -120,7 +120,7 @@ def test_seats_are_drawn_or_chosen():
 
 
 def test_masks_fit_and_the_learner_is_to_move():
-    """B61, B69: in info and from the method, int8 and bool."""
+    """In info and from the method, int8 and bool."""
     env = GinRummyEnv(Random(), rules=VOID_SOON, max_deals=4)
     for observation, _, terminated, truncated, info in play(env, 300):
         assert env.observation_space.contains(observation)
@@ -131,7 +131,7 @@ def test_masks_fit_and_the_learner_is_to_move():
 
 
 def test_void_is_terminated_and_a_time_limit_truncates():
-    """B73, B70: never both; masks are found through the wrappers."""
+    """Never both; masks are found through the wrappers."""
     env = GinRummyEnv(Quiet(), episode="deal", rules=VOID_SOON)
     ends = [step for step in play(env, 60) if step[2] or step[3]]
     assert len(ends) > 5
@@ -146,7 +146,7 @@ def test_void_is_terminated_and_a_time_limit_truncates():
 
 
 def test_episode_statistics():
-    """B75: a deal of known length, in the first and in all later episodes."""
+    """A deal of known length, in the first and in all later episodes."""
     env = RecordEpisodeStatistics(
         GinRummyEnv(Quiet(), episode="deal", rules=VOID_SOON), buffer_length=50
     )
@@ -170,7 +170,7 @@ def quiet_choice(mask):
 
 
 def test_illegal_actions():
-    """B63: -1 and the end, or refused; the hands stay as they are."""
+    """-1 and the end, or refused; the hands stay as they are."""
     options = {"deck": READY_DECK, "dealer": 1}
     for action in (104, -1, 108, 10**12):
         env = GinRummyEnv(Random(), reward="points", seat=0)
@@ -203,7 +203,7 @@ def test_a_time_before_reset_is_named():
 
 
 def test_copies_go_on_identically():
-    """B52: with the opponent's chances; the original stays where it is."""
+    """With the opponent's chances; the original stays where it is."""
     env = gymnasium.make(
         ginrummy_env.GYMNASIUM_ID, opponent="simple", rules="eaai", reward="points", max_deals=9
     )
@@ -228,7 +228,7 @@ def test_copies_go_on_identically():
 
 
 def test_seeds():
-    """B54: twice the same; a hundred seeds, a hundred deals; nobody's generator is touched."""
+    """Twice the same; a hundred seeds, a hundred deals; nobody's generator is touched."""
     before = global_random_state()
     env = GinRummyEnv("simple")
     logs = [[(step[0].tobytes(), step[1:4]) for step in play(env, 100, seed=7)] for _ in range(2)]
@@ -246,7 +246,6 @@ def test_seeds():
 
 
 def test_what_is_returned_stays_as_it_is():
-    """B53."""
     env, twin = GinRummyEnv("simple"), GinRummyEnv("simple")
     kept = []
     for mine, other in zip(play(env, 100), play(twin, 100), strict=True):
@@ -273,7 +272,7 @@ def test_another_opponent():
 
 
 def test_gin_25_pays_35():
-    """B41: after reset, a seeded reset, a deal, a copy and a pickle."""
+    """After reset, a seeded reset, a deal, a copy and a pickle."""
     env = gymnasium.make(ginrummy_env.GYMNASIUM_ID, opponent=Quiet(), rules={"gin_bonus": 25})
     for each in (env, copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
         each.reset()

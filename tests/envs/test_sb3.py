@@ -52,7 +52,7 @@ def test_sb3_checker():
 
 
 def test_masks_are_found():
-    """B69, B70: bool [n_envs, n_actions] of each vector env, through Monitor and others."""
+    """Bool [n_envs, n_actions] of each vector env, through Monitor and others."""
     native = GinRummyVecEnv(3, "simple")
     dummy = DummyVecEnv([lambda: Monitor(single(opponent="simple"))] * 3)
     for env in (native, VecMonitor(DummyVecEnv([lambda: single(opponent="simple")] * 3)), dummy):
@@ -99,7 +99,7 @@ def test_it_plays_like_the_gymnasium_vector_env():
 
 
 def test_it_plays_like_single_environments_in_a_dummy():
-    """B69: what SB3's own DummyVecEnv returns of single ones, row 0 of the same seed."""
+    """What SB3's own DummyVecEnv returns of single ones, row 0 of the same seed."""
     ours = GinRummyVecEnv(1, "simple", **SHORT)
     dummy = DummyVecEnv([lambda: GinRummyEnv("simple", **SHORT)])
     ours.seed(5)
@@ -115,7 +115,7 @@ def test_it_plays_like_single_environments_in_a_dummy():
 
 
 def test_episodes_are_told_as_monitor_tells_them():
-    """B75: return and length, in the first and all later episodes."""
+    """Return and length, in the first and all later episodes."""
     ours = GinRummyVecEnv(4, "simple", **SHORT)
     monitored = VecMonitor(DummyVecEnv([functools.partial(GinRummyEnv, "simple", **SHORT)]))
     ours.seed(1)
@@ -138,7 +138,7 @@ def test_episodes_are_told_as_monitor_tells_them():
 
 
 def test_rows_have_seeds_of_their_own():
-    """B55, B56: 64 rows, 64 deals; none of them with the neighbouring seed; others untouched."""
+    """64 rows, 64 deals; none of them with the neighbouring seed; others untouched."""
     before = global_random_state()
     decks = []
     for seed in (0, 1, None):
@@ -191,7 +191,7 @@ def test_pictures():
 
 
 def test_illegal_actions_are_refused():
-    """B63, B71: with the row; the evaluation that knows no masks is refused thereby."""
+    """With the row; the evaluation that knows no masks is refused thereby."""
     env = GinRummyVecEnv(3, Random())
     env.reset()
     actions = choose_all(get_action_masks(env), 0)
@@ -206,7 +206,7 @@ def test_illegal_actions_are_refused():
 
 
 def test_evaluation_asks_for_no_illegal_action():
-    """B71, B72: a model of random weights over hundreds of deals, the masked evaluation."""
+    """A model of random weights over hundreds of deals, the masked evaluation."""
     env = GinRummyVecEnv(32, "simple", episode="deal")
     model = MaskablePPO("MlpPolicy", env, n_steps=8, batch_size=8, **SMALL)
     for deterministic in (True, False):
@@ -219,7 +219,6 @@ def test_evaluation_asks_for_no_illegal_action():
 
 
 def test_copies_go_on_identically():
-    """B52."""
     env = GinRummyVecEnv(4, ["simple", "random"], **SHORT)
     env.seed(0)
     env.reset()
@@ -236,7 +235,6 @@ def test_copies_go_on_identically():
 
 
 def test_what_is_returned_stays_as_it_is():
-    """B53."""
     options = {"episode": "deal", "rules": VOID_SOON}
     env, twin = (GinRummyVecEnv(4, Random(), **options) for _ in range(2))
     for each in (env, twin):
@@ -276,7 +274,7 @@ def in_subprocesses(count):
     ids=["native", "dummy", "subprocesses"],
 )
 def test_maskable_ppo_learns(make, count, steps):
-    """B68: tens of thousands of steps, SB3's argument checks on, no simplex error."""
+    """Tens of thousands of steps, SB3's argument checks on, no simplex error."""
     env = make(count)
     if make is not in_subprocesses:
         env.seed(0)

@@ -52,7 +52,7 @@ def same(ours, theirs):
     "options", [SHORT, {"episode": "deal", "derived": False}], ids=["game", "deal"]
 )
 def test_rows_are_single_environments(mode, options):
-    """B69, B74: with the same seeds Gymnasium's SyncVectorEnv of single ones returns the same."""
+    """With the same seeds Gymnasium's SyncVectorEnv of single ones returns the same."""
     seeds = [3, 1, 4, 15, 9]
     ours = GinRummyVectorEnv(5, "simple", autoreset_mode=mode, **options)
     theirs = SyncVectorEnv([lambda: GinRummyEnv("simple", **options)] * 5, autoreset_mode=mode)
@@ -74,7 +74,7 @@ def test_rows_are_single_environments(mode, options):
 
 
 def test_one_seed_gives_every_row_a_stream_of_its_own():
-    """B55, B56: 64 rows, 64 deals, also after resets; none of them in the neighbouring seed."""
+    """64 rows, 64 deals, also after resets; none of them in the neighbouring seed."""
     decks = []
     for seed in (0, 1):
         env = GinRummyVectorEnv(64, Random())
@@ -86,7 +86,7 @@ def test_one_seed_gives_every_row_a_stream_of_its_own():
 
 
 def test_one_row_is_row_0_of_eight():
-    """B77: shapes (1, ...) everywhere, and the same results."""
+    """Shapes (1, ...) everywhere, and the same results."""
     one = GinRummyVectorEnv(1, "simple", **SHORT)
     eight = GinRummyVectorEnv(8, "simple", **SHORT)
     (first, infos), (others, other_infos) = one.reset(seed=5), eight.reset(seed=5)
@@ -103,7 +103,7 @@ def test_one_row_is_row_0_of_eight():
 
 
 def test_next_step():
-    """B74: the step after the end ignores the action, pays 0 and shows the new episode."""
+    """The step after the end ignores the action, pays 0 and shows the new episode."""
     env = GinRummyVectorEnv(16, Quiet(), episode="deal", rules=VOID_SOON)
     assert env.metadata["autoreset_mode"] is NEXT
     _, infos = env.reset(seed=0)
@@ -124,7 +124,7 @@ def test_next_step():
 
 
 def test_same_step():
-    """B74: final_obs and final_info; the mask fits the observation that is returned."""
+    """``final_obs`` and ``final_info``; the mask fits the observation that is returned."""
     env = GinRummyVectorEnv(16, Quiet(), episode="deal", rules=VOID_SOON, autoreset_mode="SameStep")
     assert env.metadata["autoreset_mode"] is SAME
     _, infos = env.reset(seed=0)
@@ -162,7 +162,7 @@ def test_disabled():
 
 
 def test_reset_by_mask():
-    """B76: the rows of the mask, no others; the mask stays in the caller's dict."""
+    """The rows of the mask, no others; the mask stays in the caller's dict."""
     env = GinRummyVectorEnv(6, Random())
     observation, infos = env.reset(seed=0)
     for number in range(9):
@@ -208,7 +208,7 @@ COUNTS = "SAME_STEP" in inspect.getsource(RecordEpisodeStatistics.step)
     ],
 )
 def test_episode_statistics(mode):
-    """B75: deals of known length, in the first and all later episodes, through the wrapper."""
+    """Deals of known length, in the first and all later episodes, through the wrapper."""
     env = RecordEpisodeStatistics(
         GinRummyVectorEnv(8, Quiet(), episode="deal", rules=VOID_SOON, autoreset_mode=mode)
     )
@@ -261,7 +261,7 @@ def test_a_row_with_an_opponent_of_its_own_plays_as_alone():
 
 
 def test_nothing_hidden_is_seen():
-    """B44: unseen cards dealt otherwise; observations, masks and infos are byte for byte the same.
+    """Unseen cards dealt otherwise; observations, masks and infos are byte for byte the same.
 
     Ten thousand positions and more.
     """
@@ -286,7 +286,7 @@ def test_nothing_hidden_is_seen():
 
 
 def test_every_row_can_always_move():
-    """B61: 100,000 decisions, the mask never empty."""
+    """100,000 decisions, the mask never empty."""
     env = GinRummyVectorEnv(1024, "simple", autoreset_mode=SAME)
     _, infos = env.reset(seed=0)
     rng = np.random.default_rng(0)
@@ -305,7 +305,7 @@ def test_seats():
 
 
 def test_illegal_actions():
-    """B63: refused for the whole batch, with the row; or lost by that row alone."""
+    """Refused for the whole batch, with the row; or lost by that row alone."""
     env = GinRummyVectorEnv(4, Random())
     _, infos = env.reset(seed=0)
     actions = choose_all(infos["action_mask"], 0)
@@ -329,7 +329,6 @@ def test_illegal_actions():
 
 
 def test_copies_go_on_identically():
-    """B52."""
     env = GinRummyVectorEnv(8, ["simple", "random"], autoreset_mode=SAME, **SHORT)
     _, infos = env.reset(seed=0)
     for number in range(30):
@@ -345,7 +344,7 @@ def test_copies_go_on_identically():
 
 
 def test_what_is_returned_stays_as_it_is():
-    """B53: observations, masks, rewards, final observations."""
+    """Observations, masks, rewards, final observations."""
     options = {"episode": "deal", "rules": VOID_SOON, "autoreset_mode": SAME}
     env, twin = (GinRummyVectorEnv(4, Random(), **options) for _ in range(2))
     (_, infos), _ = env.reset(seed=0), twin.reset(seed=0)
@@ -370,7 +369,7 @@ def test_what_is_returned_stays_as_it_is():
 
 
 def test_a_reset_row_is_like_new():
-    """B08, B22: after random play, the row's mask, observation and state are those of a new one."""
+    """After random play, the row's mask, observation and state are those of a new one."""
     env = GinRummyVectorEnv(32, Quiet(), episode="deal", autoreset_mode=SAME, seat=0)
     _, infos = env.reset(seed=0)
     checked = 0
@@ -390,7 +389,6 @@ def test_a_reset_row_is_like_new():
 
 
 def test_nobodys_generator_is_touched():
-    """B54."""
     before = global_random_state()
     env = GinRummyVectorEnv(4, "simple")
     _, infos = env.reset()

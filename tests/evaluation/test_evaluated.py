@@ -29,7 +29,7 @@ def test_each_agent_meets_each_opponent_on_the_same_decks():
     assert [label.get_text() for label in axes.get_yticklabels()] == list(agents)
 
 
-def test_a_kept_run_is_trained_once_and_goes_on_where_it_broke_off(tmp_path, monkeypatch):
+def test_a_kept_run_is_trained_once_and_resumes(tmp_path, monkeypatch):
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
     small = {"lessons": 600, "steps": 512, "num_steps": 16, "eval_games": 2, "retest_games": 2}
     settings = replace(SMOKE, **small, max_deals=4, checkpoint_every=512, tensorboard=False)

@@ -65,7 +65,6 @@ def test_the_same_games_for_any_batch_and_number_of_workers(played, workers, bat
 
 
 def test_the_global_generator_changes_nothing(played):
-    """CASES B57."""
     state = np.random.get_state()  # noqa: NPY002
     np.random.seed(1)  # noqa: NPY002
     np.random.random(7)  # noqa: NPY002
@@ -202,7 +201,6 @@ def test_under_the_classic_rules_bonuses_are_in_the_final_scores():
 
 
 def test_outcomes_of_games_sum_to_the_totals(played):
-    """CASES B78."""
     table, summary = played.table, summarise(played)
     assert set(table["winner"].tolist()) <= {0, 1}
     assert played.games_won("a") + played.games_won("b") == 40
@@ -233,7 +231,7 @@ def test_named_the_other_way_round_it_is_the_same_match(played):
 
 
 def test_equal_agents_come_out_at_half(big):
-    """CASES B79; for games, deals and points."""
+    """For games, deals and points."""
     summary = summarise(big)
     assert summary["games_won"]["a"]["low"] < 0.5 < summary["games_won"]["a"]["high"]
     assert summary["deals_won"]["a"]["low"] < 0.5 < summary["deals_won"]["a"]["high"]
@@ -314,7 +312,7 @@ class Cheats(Draws):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_an_illegal_action_is_an_error_that_names_the_game(workers):
-    """CASES B72: it is not replaced."""
+    """It is not replaced."""
     with pytest.raises(IllegalActionError) as caught:
         play_match("simple", Cheats(), games=4, seed=1, workers=workers)
     (note,) = caught.value.__notes__

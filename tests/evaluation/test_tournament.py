@@ -55,7 +55,7 @@ def test_the_cross_table_adds_up(tournament):
     assert sum(agent["games_won"]["value"] for agent in agents) == pytest.approx(1.5)
 
 
-def test_what_the_file_says_of_an_agent_is_the_sum_of_its_pairings(tournament, written):
+def test_an_agents_line_in_the_file_sums_its_pairings(tournament, written):
     for i, agent in enumerate(written["agents"]):
         mine = [result for (first, _), result in tournament.results.items() if first == i]
         won = sum(result.games_won("a") for result in mine)

@@ -62,13 +62,13 @@ def test_numbers_agree_if_the_interval_of_their_difference_holds_0(value, half, 
     assert found.half == pytest.approx(np.hypot(half, reference.half))
 
 
-def test_a_number_printed_with_its_games_has_the_interval_that_ours_would_have_with_so_many():
+def test_a_printed_number_gets_the_interval_of_its_games():
     reference = Reference(90.28, games=12_000, kind="games")
     assert reference.half_beside(ours(90, 0.4), 48_000) == pytest.approx(0.8)
     assert reference.half_beside(ours(90, 0.4), 12_000) == pytest.approx(0.4)
 
 
-def test_the_verdict_is_about_print_and_where_there_is_none_about_the_check():
+def test_the_verdict_is_about_print_or_else_about_the_check():
     measured = Measured("a – b", None, 60.0, 59.4, 60.6, 100)
 
     def row(**given):
@@ -258,7 +258,7 @@ def ends_of(*deals):
     return Ends(np.array(game), hands, small[0], np.array(points, dtype=np.int16), small[1])
 
 
-def test_the_score_of_a_deal_by_the_hand_is_seen_from_both_seats():
+def test_the_score_by_the_hand_dealt_is_seen_from_both_seats():
     """E5: a void deal scores 0; melds are those of least deadwood."""
     ends = ends_of((0, TEN, LOOSE, 0, 47, 0), (1, LOOSE, GIN, 1, 82, 1), (2, TEN, LOOSE, -1, 0, -1))
     found = {(each.series, each.x): each for each in by_hand(ends, 2)}

@@ -168,7 +168,7 @@ def test_it_is_asked_only_where_it_is_its_move():
 @pytest.mark.parametrize("seed", [3, 8])
 @pytest.mark.parametrize("rules", [Rules(target=20), MODERN])
 def test_nothing_hidden_is_shown(monkeypatch, tmp_path, seed, rules):
-    """CASES B50. A person who looks at everything and plays at random."""
+    """A person who looks at everything and plays at random."""
     seen = {}
 
     def spy(state, rules, players=None):

@@ -90,7 +90,7 @@ def test_text_of_a_hand_that_may_knock():
 
 
 def test_text_of_an_undercut_shows_both_hands_laid_down():
-    """B48: the knocker's melds and deadwood are in the defender's picture too."""
+    """The knocker's melds and deadwood are in the defender's picture too."""
     assert (
         position_text(make_view(undercut(), CLASSIC, 1))
         == """\
@@ -153,7 +153,7 @@ def test_the_line_for_logs():
 
 @pytest.mark.parametrize(("upcard", "limit"), [("Kd", 10), ("8c", 8), ("7c", 7)])
 def test_the_knock_limit_of_oklahoma_is_shown(upcard, limit):
-    """B42: the limit of this deal, not the default."""
+    """The limit of this deal, not the default."""
     hand = "5s 6s 7s 9h 9d 9c Qd Qc Qs 8h"
     state = dealt(hand, "As 2s Ah 2h Ad 2d Ac 2c 3d 3c", upcard, "Kc", OKLAHOMA)
     view = make_view(play(state, "pass, pass, draw", OKLAHOMA), OKLAHOMA)
@@ -218,7 +218,7 @@ def test_groups_hold_each_card_once():
             assert hand_of([card for group in groups for card in group.cards]) == hand
 
 
-def test_the_best_melding_of_eleven_cards_is_not_the_best_to_discard_from():
+def test_the_best_melding_of_eleven_is_not_best_to_discard_from():
     """4s4d4h 2s2c2h Ad2d3d leaves two aces; throwing the 3d makes gin."""
     state = dealt("As Ac Ad 2s 2c 2d 2h 4s 4d 4h", "Ks Kh Kc 7s 7d 7c Jd 3c 8s 9d", "Qs", "3d")
     view = make_view(play(state, "pass, pass, draw"), CLASSIC)
@@ -232,7 +232,7 @@ def test_a_long_run_is_one_group():
     assert groups[0].cards == tuple(parse_cards("Ah 2h 3h 4h 5h 6h 7h"))
 
 
-def test_a_run_up_to_a_king_and_one_from_the_next_ace_are_two_groups():
+def test_a_run_to_a_king_and_one_from_an_ace_stay_apart():
     state = dealt("Js Qs Ks Ah 2h 3h 8s 9d Kc 5c", "As Ac Ad 2s 2c 2d 3s 3c 3d 4s", "Qd")
     groups = read_position(make_view(state, CLASSIC)).me.groups
     assert [group.label for group in groups] == ["run", "run", "deadwood 32"]

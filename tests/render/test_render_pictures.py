@@ -91,7 +91,7 @@ def test_named_finds_every_way_of_writing_a_card():
 
 
 def test_no_rendering_names_an_unseen_card():
-    """B50: nothing is hidden on the screen only."""
+    """Nothing is hidden on the screen only."""
     checked = 0
     for state in random_positions(rules=CLASSIC):
         for player in (0, 1):
