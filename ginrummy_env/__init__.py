@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ginrummy_env.envs.aec_env import env, parallel_env, raw_env
     from ginrummy_env.envs.gym_env import GinRummyEnv
     from ginrummy_env.envs.sb3_vec_env import GinRummyVecEnv
+    from ginrummy_env.envs.selfplay_env import GinRummySelfPlayEnv, gae, player_steps
     from ginrummy_env.envs.vector_env import GinRummyVectorEnv
     from ginrummy_env.policy import Policy, make_policy
 
@@ -42,6 +43,7 @@ __all__ = [
     "RLCARD",
     "STRAIGHT",
     "GinRummyEnv",
+    "GinRummySelfPlayEnv",
     "GinRummyVecEnv",
     "GinRummyVectorEnv",
     "IllegalActionError",
@@ -49,8 +51,10 @@ __all__ = [
     "Rules",
     "__version__",
     "env",
+    "gae",
     "make_policy",
     "parallel_env",
+    "player_steps",
     "raw_env",
 ]
 
@@ -61,6 +65,9 @@ _LATER = {
     "GinRummyEnv": "envs.gym_env",
     "GinRummyVectorEnv": "envs.vector_env",
     "GinRummyVecEnv": "envs.sb3_vec_env",
+    "GinRummySelfPlayEnv": "envs.selfplay_env",
+    "gae": "envs.selfplay_env",
+    "player_steps": "envs.selfplay_env",
     "Policy": "policy",
     "make_policy": "policy",
 }

@@ -31,6 +31,7 @@ def test_the_results_are_those_in_the_code():
         ginrummy_env.GinRummyEnv,
         ginrummy_env.GinRummyVectorEnv,
         ginrummy_env.GinRummyVecEnv,
+        ginrummy_env.GinRummySelfPlayEnv,
     ],
 )
 def test_every_option_is_there_and_has_its_default(environment):
