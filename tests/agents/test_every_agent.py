@@ -1,8 +1,10 @@
 """What holds for every agent: legal, blind to what is hidden, and the same game in any batch."""
 
+from functools import cache
+
 import numpy as np
 import pytest
-from positions import VARIANTS, permute_hidden, play_deals, positions, rich_decks
+from positions import VARIANTS, permute_hidden, positions, rich_decks
 
 from ginrummy_agents.registry import AGENTS
 from ginrummy_env.core.chance import RowRandom, keys
@@ -25,6 +27,9 @@ RULE_AGENTS = [
     "champion",
 ]
 """All but those that search or have learned, which have test files of their own."""
+
+seen_positions = cache(positions)
+"""The same positions for every agent, which may not change them."""
 
 every_agent = pytest.mark.parametrize("name", RULE_AGENTS)
 
@@ -54,6 +59,27 @@ def rules_at_random(rng) -> Rules:
     )
 
 
+@cache
+def positions_under_any_rules():
+    """Settings, and the positions of deals that are rich in melds under them."""
+    rng = np.random.default_rng(4)
+    found = []
+    for seed in range(12):
+        rules, decks = rules_at_random(rng), rich_decks(rng, 12)
+        found.append((rules, positions(rules, games=12, seed=seed, decks=decks, knocks=0.2)))
+    return found
+
+
+@cache
+def with_hidden_cards_exchanged(rules):
+    """Positions, and the same three times with the cards exchanged that the mover cannot see."""
+    state = positions(rules, games=15, seed=8, knocks=0.2)
+    rng = np.random.default_rng(7)
+    others = [permute_hidden(state, state.player, rng) for _ in range(3)]
+    assert all((other.hands != state.hands).any() for other in others)
+    return state, others
+
+
 def require_legal(policy, state, rules, rng):
     """Ask the policy; say that its actions are legal, and -1 exactly where there are none."""
     view = make_view(state, rules)
@@ -72,9 +98,9 @@ def require_legal(policy, state, rules, rng):
 def test_legal_under_every_preset(name, rules):
     """Its own games with itself, and the positions that random play comes to."""
     policy, rng = make_policy(name), np.random.default_rng(1)
-    require_legal(policy, positions(rules, games=12, seed=2), rules, rng)
-    state = new_games(3, 40, rules)
-    for _ in range(80):
+    require_legal(policy, seen_positions(rules, games=12, seed=2), rules, rng)
+    state = new_games(3, 80, rules)
+    for _ in range(45):
         step(state, require_legal(policy, state, rules, rng), rules)
         next_deals(state, rules)
 
@@ -82,11 +108,8 @@ def test_legal_under_every_preset(name, rules):
 @every_agent
 def test_legal_under_any_rules(name):
     policy, rng = make_policy(name), np.random.default_rng(4)
-    for seed in range(8):
-        rules = rules_at_random(rng)
-        decks = rich_decks(rng, 12)
-        for state in play_deals(new_games(seed, 12, rules, decks=decks), rules, rng, knocks=0.2):
-            require_legal(policy, state, rules, rng)
+    for rules, state in positions_under_any_rules():
+        require_legal(policy, state, rules, rng)
 
 
 @every_agent
@@ -100,7 +123,7 @@ def test_of_no_views_no_actions(name):
 def test_not_to_move(name):
     """The player who waits is asked for nothing."""
     rules = PRESETS["classic"]
-    state = positions(rules, games=5, seed=6)
+    state = seen_positions(rules, games=5, seed=6)
     view = make_view(state, rules, 1 - state.player)
     assert (make_policy(name).act(view, np.random.default_rng(0)) == -1).all()
 
@@ -109,13 +132,11 @@ def test_not_to_move(name):
 @pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
 def test_hidden_cards_change_nothing(name, rules):
     """Stock and unknown cards exchanged, the action is the same."""
-    policy, rng = make_policy(name), np.random.default_rng(7)
-    state = positions(rules, games=15, seed=8, knocks=0.2)
+    policy = make_policy(name)
+    state, others = with_hidden_cards_exchanged(rules)
     row_keys = keys(9, np.arange(len(state)))
     actions = policy.act(make_view(state, rules), RowRandom(row_keys))
-    for _ in range(3):
-        other = permute_hidden(state, state.player, rng)
-        assert (other.hands != state.hands).any()
+    for other in others:
         again = policy.act(make_view(other, rules), RowRandom(row_keys))
         assert (again == actions).all()
 
@@ -124,7 +145,7 @@ def test_hidden_cards_change_nothing(name, rules):
 def test_a_row_alone_and_in_any_order(name):
     """What it does hangs on its own view and its own random numbers."""
     policy, rules = make_policy(name), PRESETS["classic"]
-    state = positions(rules, games=15, seed=10, knocks=0.2)
+    state = seen_positions(rules, games=15, seed=10, knocks=0.2)
     row_keys = keys(11, np.arange(len(state)))
     actions = policy.act(make_view(state, rules), RowRandom(row_keys))
     order = np.random.default_rng(12).permutation(len(state))
@@ -139,7 +160,7 @@ def test_a_row_alone_and_in_any_order(name):
 def test_it_has_no_memory(name):
     """The same object and a new one, before and after other games, act alike."""
     rules = PRESETS["eaai"]
-    state = positions(rules, games=10, seed=13, knocks=0.2)
+    state = seen_positions(rules, games=10, seed=13, knocks=0.2)
     policy = make_policy(name)
     first = policy.act(make_view(state, rules), np.random.default_rng(0))
     policy.act(make_view(new_games(1, 50, rules), rules), np.random.default_rng(1))
@@ -151,7 +172,7 @@ def test_it_has_no_memory(name):
 @every_agent
 def test_the_view_is_left_as_it_is(name):
     rules = PRESETS["classic"]
-    state = positions(rules, games=10, seed=14)
+    state = seen_positions(rules, games=10, seed=14)
     view = make_view(state, rules)
     before = view.select(np.arange(len(view)))
     make_policy(name).act(view, np.random.default_rng(0))

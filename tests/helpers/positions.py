@@ -198,11 +198,11 @@ def play_deals(state: BatchState, rules: Rules, rng, **habits) -> Iterator[Batch
         yield state
 
 
-def positions(rules: Rules, *, games: int = 20, seed: int = 0, **habits) -> BatchState:
+def positions(rules: Rules, *, games: int = 20, seed: int = 0, decks=None, **habits) -> BatchState:
     """Every position of some deals played at random, those at the end included."""
     rng = np.random.default_rng(seed)
     seen = []
-    for state in play_deals(new_games(seed, games, rules), rules, rng, **habits):
+    for state in play_deals(new_games(seed, games, rules, decks=decks), rules, rng, **habits):
         fresh = ~state.over if seen else np.ones(games, dtype=bool)
         seen.append(state.select(fresh))
     return concatenate([*seen, state])
