@@ -2,13 +2,14 @@
 
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from ginrummy_agents.arrays import read_arrays, require_finite
+from ginrummy_agents.thresholds import plays_like_eaai
 from ginrummy_env.core.cards import Points
-from ginrummy_env.core.rules import EAAI, PRESETS, Rules
+from ginrummy_env.core.rules import PRESETS, Rules
 
 Float = NDArray[np.float64]
 
@@ -18,66 +19,161 @@ that was won was worth so many points, between equal players."""
 
 MOST_POINTS = 255
 
+LARGEST_TABLE = 1000
+"""Up to this target the chances of all scores are kept in a table."""
 
-def solve(shares: Float, target: int) -> Float:
-    """Return the chance of winning the game for each pair of scores.
+_NEVER = 1e-17
+"""Chances below this are left out."""
+
+
+class WinChance:
+    """The chance of winning the game from each pair of scores, between equal players.
 
     Both players win each deal with the same chance and the same points, and void deals are played
     again; who deals is left out.
 
+    How many deals a player has to win until he has the points that he needs, and who of two gets
+    his number first, are independent questions. The answer to the second is the problem of points
+    (Pascal and Fermat, 1654); that to the first follows from the shares of points.
+    """
+
+    def __init__(self, shares: ArrayLike, target: int) -> None:
+        """Prepare the chances: 0.02 s for a target of 100, about a second for 10,000.
+
+        Args:
+            shares: [P] how often a deal that was won was worth 0, 1, 2, ... points.
+            target: points that end the game.
+
+        Raises:
+            ValueError: shares that are negative or not finite, or no deal that was worth points.
+        """
+        worth = np.array(shares, dtype=np.float64)
+        if worth.ndim != 1 or not np.isfinite(worth).all() or (worth < 0).any():
+            raise ValueError("shares of points: numbers from 0 are needed")
+        worth[:1] = 0  # deals of no points change nothing: they are as if played again
+        if not worth.any():
+            raise ValueError("no deal was worth any points, so nobody ever wins the game")
+        self.target = target
+        self._deals = deals_needed(worth / worth.sum(), target)
+        self._ahead = self._deals @ first_to_win(self._deals.shape[1])
+        small = target <= LARGEST_TABLE
+        self._table = (self._ahead @ self._deals.T)[::-1, ::-1].copy() if small else None
+
+    @property
+    def table(self) -> Float:
+        """[target, target] the chance of the player with the first score.
+
+        Opposite scores add to 1. Made anew for each call if the target is large.
+        """
+        if self._table is not None:
+            return self._table
+        return (self._ahead @ self._deals.T)[::-1, ::-1]
+
+    @classmethod
+    def of_points(cls, points: ArrayLike, target: int) -> "WinChance":
+        """Return the chances if deals pay as in a sample.
+
+        Args:
+            points: what deals paid, to whichever player; counted for both sides, so that neither
+                is the stronger.
+            target: points that end the game.
+        """
+        worth = np.minimum(np.abs(np.asarray(points, dtype=np.int64)), target)
+        return cls(np.bincount(worth), target)
+
+    def __call__(self, scores: NDArray[np.integer]) -> Float:
+        """Return the chance of the player with the first score.
+
+        Args:
+            scores: [..., 2] the player's and the opponent's. Whoever has the target has won; where
+                both have, the first counts.
+
+        Returns:
+            [...] 1 for a game won and 0 for a game lost.
+        """
+        last = self.target - 1
+        mine, others = scores[..., 0], scores[..., 1]
+        first, second = np.minimum(mine, last), np.minimum(others, last)
+        if self._table is not None:
+            value = self._table[first, second]
+        else:
+            numbers = first.astype(np.int64) * self.target + second
+            pairs, where = np.unique(numbers, return_inverse=True)
+            value = self._of_pairs(*np.divmod(pairs, self.target))[where].reshape(first.shape)
+        return np.where(mine > last, 1.0, np.where(others > last, 0.0, value))
+
+    def _of_pairs(self, mine: NDArray[np.integer], others: NDArray[np.integer]) -> Float:
+        """Return the chances of [K] pairs of scores, without the table."""
+        found = np.empty(len(mine))
+        for start in range(0, len(mine), 4096):
+            some = slice(start, start + 4096)
+            ahead = self._ahead[self.target - 1 - mine[some]]
+            found[some] = (ahead * self._deals[self.target - 1 - others[some]]).sum(axis=1)
+        return found
+
+
+def deals_needed(worth: Float, target: int) -> Float:
+    """Return how likely it is that so many deals have to be won to get so many points.
+
     Args:
-        shares: [P] how often a deal that was won was worth 0, 1, 2, ... points; sum 1.
-        target: points that end the game.
+        worth: [P] how often a deal is worth 0, 1, 2, ... points; never 0; sum 1.
+        target: most points.
 
     Returns:
-        [target, target] the chance of the player with the first score. Opposite scores add to 1.
+        [target, K] for 1 ... target points and 1 ... K deals; more are as good as impossible.
     """
-    worth = shares.copy()
-    worth[0] = 0  # deals of no points change nothing: they are as if played again
-    worth /= worth.sum()
-    wide = target + len(worth)
-    chance = np.zeros((wide, wide))
-    chance[target:, :target] = 1
-    gains = np.flatnonzero(worth)
-    weights = worth[gains]
-    # A deal raises the sum of the scores, so that the highest sums are known first.
-    for total in range(2 * (target - 1), -1, -1):
-        mine = np.arange(max(0, total - target + 1), min(total, target - 1) + 1)[:, None]
-        his = total - mine
-        won, lost = chance[mine + gains, his], chance[mine, his + gains]
-        chance[mine[:, 0], his[:, 0]] = (won + lost) @ weights / 2
-    return chance[:target, :target]
+    sums = np.zeros(target)  # how likely the points of the deals so far are 0, 1, 2, ...
+    sums[0] = 1
+    fewer = [np.ones(target)]  # how likely they are fewer than 1, 2, 3, ... points
+    while fewer[-1][-1] > _NEVER:
+        sums = np.convolve(sums, worth)[:target]
+        fewer.append(sums.cumsum())
+    return -np.diff(np.array(fewer), axis=0).T
+
+
+def first_to_win(most: int) -> Float:
+    """Return the chance of the player who needs the first number of deals, each won by either.
+
+    Returns:
+        [most, most] for 1 ... most deals each.
+    """
+    chance = np.zeros((most + 1, most + 1))
+    chance[0, 1:] = 1
+    for total in range(2, 2 * most + 1):
+        mine = np.arange(max(1, total - most), min(most, total - 1) + 1)
+        others = total - mine
+        chance[mine, others] = (chance[mine - 1, others] + chance[mine, others - 1]) / 2
+    return chance[1:, 1:]
 
 
 @cache
 def deal_points() -> dict[str, Float]:
     """Return the shares of points of the presets that are in the data file."""
-    path: Any = files("ginrummy_agents").joinpath("data", DEAL_POINTS)
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        return {name: np.asarray(arrays[name], dtype=np.float64) for name in arrays.files}
+    shares = read_arrays(files("ginrummy_agents").joinpath("data", DEAL_POINTS))
+    require_finite(shares)
+    return {name: array.astype(np.float64) for name, array in shares.items()}
 
 
 @cache
-def table(rules: Rules) -> Float:
-    """Return the chance of winning under these rules, [target, target].
+def win_chance_of(rules: Rules) -> WinChance:
+    """Return the chances under these rules.
 
-    Rules that are no preset of the data file get the points of the preset that is nearest: CLASSIC,
-    or EAAI if an undercut is worth 18 or more.
+    Rules that are not a preset of the data file get the points of EAAI or CLASSIC, whichever is
+    nearer (`thresholds`).
     """
     known = deal_points()
     for name, preset in PRESETS.items():
         if name in known and preset == rules:
-            return solve(known[name], rules.target)
-    near = "eaai" if rules.undercut_bonus >= (EAAI.undercut_bonus + 10) / 2 else "classic"
-    return solve(known[near], rules.target)
+            return WinChance(known[name], rules.target)
+    return WinChance(known["eaai" if plays_like_eaai(rules) else "classic"], rules.target)
 
 
 def win_chance(scores: Points, points: Points, rules: Rules) -> Float:
     """Return the chance of winning the game after deals.
 
     Args:
-        scores: [N, 2] int16, mine and his before the deal.
-        points: [N, ...] int16, what I win, negative if he wins it.
+        scores: [N, 2] int16, the player's and the opponent's before the deal.
+        points: [N, ...] int16, what the player wins, negative if the opponent wins it.
         rules: the settings.
 
     Returns:
@@ -85,8 +181,5 @@ def win_chance(scores: Points, points: Points, rules: Rules) -> Float:
     """
     shape = (len(scores),) + (1,) * (points.ndim - 1)
     mine = scores[:, 0].astype(np.int64).reshape(shape) + np.maximum(points, 0)
-    his = scores[:, 1].astype(np.int64).reshape(shape) + np.maximum(-points, 0)
-    chance = table(rules)
-    last = rules.target - 1
-    value = chance[np.minimum(mine, last), np.minimum(his, last)]
-    return np.where(mine > last, 1.0, np.where(his > last, 0.0, value))
+    others = scores[:, 1].astype(np.int64).reshape(shape) + np.maximum(-points, 0)
+    return win_chance_of(rules)(np.stack([mine, others], axis=-1))

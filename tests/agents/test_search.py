@@ -12,7 +12,7 @@ from ginrummy_agents.search.policy import Search
 from ginrummy_agents.search.rollout import Starts, Style, roll_out
 from ginrummy_agents.search.settle import arranged, left_over, quick_settle, settle
 from ginrummy_agents.search.worlds import sample_worlds
-from ginrummy_agents.win_chance import deal_points, solve, table, win_chance
+from ginrummy_agents.win_chance import WinChance, deal_points, win_chance, win_chance_of
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, TAKE_UPCARD, format_action, parse_action
 from ginrummy_env.core.cards import (
     CARD_BIT,
@@ -340,7 +340,7 @@ def test_the_stock_ends_rollouts():
 
 @pytest.mark.parametrize("rules", [EAAI, CLASSIC, OKLAHOMA], ids=["eaai", "classic", "oklahoma"])
 def test_the_value_of_scores_is_symmetric_and_monotone(rules):
-    chance = table(rules)
+    chance = win_chance_of(rules).table
     assert chance.shape == (100, 100)
     assert np.abs(chance + chance.T - 1).max() < 1e-9
     assert (np.diff(chance, axis=0) > -1e-9).all()
@@ -352,9 +352,20 @@ def test_the_value_of_scores_is_symmetric_and_monotone(rules):
 def test_a_race_to_one_deal_is_a_coin():
     """One point to win and every deal worth one: the first deal decides."""
     shares = np.array([0.0, 1.0])
-    assert solve(shares, 1) == pytest.approx(np.array([[0.5]]))
+    assert WinChance(shares, 1).table == pytest.approx(np.array([[0.5]]))
     # Two points: won 2:0, or 1:1 and the last deal.
-    assert solve(shares, 2) == pytest.approx(np.array([[0.5, 0.25], [0.75, 0.5]]))
+    assert WinChance(shares, 2).table == pytest.approx(np.array([[0.5, 0.25], [0.75, 0.5]]))
+
+
+@pytest.mark.parametrize("target", [1001, 10_000])
+def test_the_chance_of_winning_a_long_game(target):
+    """Without a table; near the end it is that of a short game from the same points to go."""
+    shares = deal_points()["eaai"]
+    long, short = WinChance(shares, target), WinChance(shares, 100)
+    to_go = np.random.default_rng(1).integers(1, 101, (500, 2))
+    np.testing.assert_allclose(long(target - to_go), short(100 - to_go), atol=1e-12)
+    scores = np.random.default_rng(2).integers(0, target, (50, 2))
+    np.testing.assert_allclose(long(scores) + long(scores[:, ::-1]), 1, atol=1e-9)
 
 
 def test_win_chance_of_points():
@@ -364,7 +375,7 @@ def test_win_chance_of_points():
     assert chance[1, 2] == 0
     assert chance[0, 0] > chance[0, 1] > chance[0, 2]
     other = Rules(target=250, undercut_bonus=20)
-    assert table(other).shape == (250, 250)
+    assert win_chance_of(other).table.shape == (250, 250)
     assert {"eaai", "classic"} <= set(deal_points())
 
 

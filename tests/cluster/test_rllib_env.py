@@ -68,7 +68,7 @@ class TestEnvironment:
 
     def test_deals_follow_in_one_game_and_chances_add_up_to_it(self):
         rules = EAAI.to_dict() | {"target": 60}
-        chance = WinChance(deal_points(make_policy("simple"), EAAI, 500, 1), 60)
+        chance = WinChance.of_points(deal_points(make_policy("simple"), EAAI, 500, 1), 60)
         env = GinRummyMultiAgentEnv({"rules": rules, "reward": "chance", "chance": chance})
         policy, rng = make_policy("simple"), np.random.default_rng(1)
         total, games, deals = np.zeros(2), 0, 0

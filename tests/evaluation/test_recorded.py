@@ -42,7 +42,7 @@ class TestImitation:
 
     def test_lessons_are_the_teachers_choices_and_what_they_brought(self, folder):
         settings = replace(self.SETTINGS, data=str(folder), teacher="champion")
-        chance = WinChance(recorded_points(folder, 1_000), SHORT.target)
+        chance = WinChance.of_points(recorded_points(folder, 1_000), SHORT.target)
         source = recorded(settings, SHORT, chance, np.random.default_rng(0))
         positions = pd.read_parquet(folder / "positions")
         mine = positions[positions["agent"] == "champion"]

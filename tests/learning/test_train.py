@@ -250,7 +250,7 @@ class TestOpponents:
 
 @pytest.fixture(scope="module")
 def chance():
-    return WinChance(deal_points(make_policy("simple"), EAAI, 500, 1), EAAI.target)
+    return WinChance.of_points(deal_points(make_policy("simple"), EAAI, 500, 1), EAAI.target)
 
 
 class TestLearningEnv:
@@ -305,13 +305,12 @@ class TestLearningEnv:
 
     def test_a_chance_by_hand(self):
         """All deals pay 60 and two win: from 60 : 0 one must win the next, or the one after."""
-        chance = WinChance([60, -60, 0], 100)
-        found = chance.table[[60, 60, 0], [0, 60, 0]]
-        assert found == pytest.approx([0.75, 0.5, 0.5])
+        chance = WinChance.of_points([60, -60, 0], 100)
+        assert chance.table[[60, 60, 0], [0, 60, 0]] == pytest.approx([0.75, 0.5, 0.5])
 
     def test_a_sample_that_pays_nothing(self):
-        with pytest.raises(ValueError, match="nothing to reckon with"):
-            WinChance([0, 0], 100)
+        with pytest.raises(ValueError, match="no deal was worth any points"):
+            WinChance.of_points([0, 0], 100)
 
 
 def test_ppo_takes_single_legal_actions_and_long_masks():

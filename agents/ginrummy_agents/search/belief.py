@@ -10,11 +10,11 @@ one is kept, the likelier the less deadwood it has.
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_agents.arrays import read_arrays, require_finite
 from ginrummy_env.core.cards import FULL_DECK, NUM_CARDS, NUM_RANKS, Hands, card_planes, hand_size
 from ginrummy_env.core.view import OPPONENT, View
 
@@ -143,8 +143,8 @@ def scaled(weights: Float, totals: Float) -> Float:
 @cache
 def fitted() -> Belief:
     """Return the belief that is shipped."""
-    path: Any = files("ginrummy_agents").joinpath("data", BELIEF)
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-        if tuple(arrays["features"].tolist()) != FEATURES:
-            raise ValueError(f"{BELIEF}: fitted to other features; fit it again")
-        return Belief(arrays["factors"].astype(np.float64), arrays["deadwood"].astype(np.float64))
+    arrays = read_arrays(files("ginrummy_agents").joinpath("data", BELIEF))
+    if tuple(arrays.pop("features").tolist()) != FEATURES:
+        raise ValueError(f"{BELIEF}: fitted to other features; fit it again")
+    require_finite(arrays)
+    return Belief(arrays["factors"].astype(np.float64), arrays["deadwood"].astype(np.float64))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ginrummy_agents
-from ginrummy_agents.win_chance import DEAL_POINTS, MOST_POINTS, solve
+from ginrummy_agents.win_chance import DEAL_POINTS, MOST_POINTS, WinChance
 from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules, as_rules
@@ -75,7 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         policy, rules = make_policy(name), as_rules(preset)
         counts = points_of_deals(policy, policy, rules, chosen.deals, chosen.seed)
         shares[preset] = (counts / counts.sum()).astype(np.float32)
-        chance = solve(shares[preset].astype(np.float64), rules.target)
+        chance = WinChance(shares[preset], rules.target).table
         mean = float(shares[preset] @ np.arange(len(counts)))
         print(
             f"{preset}: {counts.sum()} deals won, {mean:.1f} points; ahead 50:0 {chance[50, 0]:.3f}"

@@ -95,7 +95,7 @@ def train(
         else:
             sample = make_policy(settings.teacher or "simple")
             points = deal_points(sample, rules, CHANCE_DEALS, settings.seed)
-        chance = WinChance(points, rules.target)
+        chance = WinChance.of_points(points, rules.target)
     env = make_env(settings, rules, chance)
     model = make_model(settings, env)
     policy = policy_of(model)

@@ -7,8 +7,9 @@ from (potential-based shaping: Ng, Harada and Russell, 1999).
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from ginrummy_agents.win_chance import WinChance
 from ginrummy_env.core.chance import Purpose, RowRandom, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules
@@ -16,6 +17,8 @@ from ginrummy_env.core.state import NOBODY
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy
+
+__all__ = ["TEACHING_GAMES", "WinChance", "deal_points"]
 
 TEACHING_GAMES = 3 << 62
 """Game numbers from here on are for learning without an environment: those of the environments
@@ -37,50 +40,3 @@ def deal_points(policy: Policy, rules: Rules, deals: int, seed: int) -> NDArray[
         step(state, actions, rules)
     sign = np.where(state.winner == NOBODY, 0, 1 - 2 * state.winner.astype(np.int16))
     return (sign * state.points).astype(np.int16)
-
-
-class WinChance:
-    """The chance of winning from each score, if deals pay as in a sample and both are as strong.
-
-    Attributes:
-        table: [target + 1, target + 1] float64, by my score and the opponent's; a score at the
-            target stands for any above it.
-    """
-
-    def __init__(self, points: ArrayLike, target: int) -> None:
-        """Work the table out from the scores near the end to 0 : 0.
-
-        Args:
-            points: what deals paid player 0; they are counted for both sides, so that neither is
-                the stronger.
-            target: points that win a game.
-
-        Raises:
-            ValueError: a sample in which no deal has paid anything.
-        """
-        paid = np.abs(np.asarray(points))
-        paid = paid[paid > 0]
-        if not paid.size:
-            raise ValueError("no deal has paid anything: there is nothing to reckon with")
-        share = np.bincount(np.minimum(paid, target), minlength=target + 1) / len(paid)
-        table = np.zeros((target + 1, target + 1))
-        table[target, :target] = 1.0
-        for mine in reversed(range(target)):
-            for his in reversed(range(target)):
-                # A deal is won by either alike; void ones change nothing and are left out.
-                won = _after(share, table[mine:, his])
-                lost = _after(share, table[mine, his:])
-                table[mine, his] = (won + lost) / 2
-        self.table = table
-        self.target = target
-
-    def __call__(self, scores: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Return the chance of whoever stands in column 0, [N], from scores [N, 2]."""
-        capped = np.minimum(scores, self.target)
-        return self.table[capped[:, 0], capped[:, 1]]
-
-
-def _after(share: NDArray[np.float64], line: NDArray[np.float64]) -> float:
-    """Return the mean of ``line`` after a deal: entry p after p points, the last for any above."""
-    last = len(line) - 1
-    return float(share[1:last] @ line[1:last] + share[last:].sum() * line[last])

@@ -103,7 +103,7 @@ class RLlibRun:
         settings, chance = self.settings, None
         if settings.reward == "chance":
             points = deal_points(make_policy("simple"), self.rules, CHANCE_DEALS, settings.seed)
-            chance = WinChance(points, self.rules.target)
+            chance = WinChance.of_points(points, self.rules.target)
         torch.manual_seed(settings.seed)  # of the first weights
         algorithm = ppo_config(settings, chance).build_algo()
         if settings.start:
