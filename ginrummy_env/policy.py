@@ -5,7 +5,7 @@ need one for the other seat but import no agent: names are looked up among the e
 group ``ginrummy_env.policies``, where the ``agents`` package, and any other, says what it has.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from importlib.metadata import entry_points
 from typing import Protocol, runtime_checkable
 
@@ -38,26 +38,34 @@ class Policy(Protocol):
         ...
 
 
-def parse_spec(spec: str) -> tuple[str, dict[str, Value]]:
+def parse_spec(spec: str, texts: Collection[str] = ()) -> tuple[str, dict[str, Value]]:
     """Return the name and the parameters of a policy's text form.
 
     Parameters follow the name after a colon, with commas between; one without a name is stored
     under the empty name (a path, or an agent's main parameter).
 
+    Args:
+        spec: the text form.
+        texts: names of parameters whose values are text, even if they look like numbers.
+
     >>> parse_spec("heuristic:knock=4,score=40")
     ('heuristic', {'knock': 4, 'score': 40})
     >>> parse_spec("search:128")
     ('search', {'': 128})
+    >>> parse_spec("ppo:runs/rate=0.1/best.npz,temperature=1")
+    ('ppo', {'': 'runs/rate=0.1/best.npz', 'temperature': 1})
     """
     name, _, rest = spec.partition(":")
     parameters: dict[str, Value] = {}
     for part in filter(None, (piece.strip() for piece in rest.split(","))):
         key, equals, text = part.partition("=")
-        if not equals:
+        key, text = key.strip(), text.strip()
+        if not equals or not key.isidentifier():  # "runs/rate=0.1" is a path
             key, text = "", part
         if key in parameters:
-            raise ValueError(f"{spec!r}: parameter {key!r} stands there twice")
-        parameters[key.strip()] = _value(text.strip())
+            which = f"parameter {key!r}" if key else "a parameter without a name"
+            raise ValueError(f"{spec!r}: {which} is given twice")
+        parameters[key] = text if key in texts else _value(text)
     return name.strip().lower(), parameters
 
 
@@ -85,12 +93,13 @@ def make_policy(policy: "str | Policy") -> Policy:
         if not isinstance(policy, Policy):
             raise ValueError(f"{policy!r} is no policy: it has no method act(view, rng)")
         return policy
-    name, parameters = parse_spec(policy)
+    name, _ = parse_spec(policy)
     makers = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     if name not in makers:
         known = ", ".join(sorted(makers)) or "none: is the package installed?"
         raise ValueError(f"unknown policy {name!r}; the policies are {known}")
     maker: Callable[..., Policy] = makers[name].load()
+    _, parameters = parse_spec(policy, getattr(maker, "texts", ()))
     try:
         return maker(**{key or "main": value for key, value in parameters.items()})
     except TypeError as error:

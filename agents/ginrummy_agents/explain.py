@@ -5,7 +5,7 @@ learned policy and the champion the explanations are made here from what they we
 have none.
 """
 
-from copy import copy
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,7 +84,7 @@ def act_and_explain(
     """
     if isinstance(policy, Search) and getattr(policy, "explain", None) is None:
         return _of_search(policy, view, rng)
-    again = copy(rng)
+    again = deepcopy(rng)  # a Generator's plain copy shares its state
     return policy.act(view, rng), explain(policy, view, again)
 
 

@@ -52,6 +52,12 @@ class Agent:
             if each.default is not MISSING
         )
 
+    @property
+    def texts(self) -> frozenset[str]:
+        """The parameters whose values are text, "" for one without a name (`parse_spec`)."""
+        names = {each.name for each in self.parameters if isinstance(each.default, str)}
+        return frozenset(names | {""} if self.main in names else names)
+
     def __call__(self, **given: Any) -> Policy:
         """Return the policy with these parameters, ``main`` standing for the nameless one.
 

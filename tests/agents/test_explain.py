@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ginrummy_agents.explain import act_and_explain
+from ginrummy_env.core.actions import random_actions
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deadwood import least_after_discard
 from ginrummy_env.core.game import new_games
@@ -61,6 +62,23 @@ def test_the_champion_does_what_it_says_is_worth_most(rules):
         weighed = several & ~gin & (view.phase != Phase.WALL)
         assert known[weighed, actions[weighed]].all()
     assert compared > 100
+
+
+class Dice:
+    """Acts by its random numbers and explains by them."""
+
+    def act(self, view, rng):
+        return random_actions(view.action_masks(), rng.random((len(view),)))
+
+    def explain(self, view, rng):
+        return rng.random((len(view),))
+
+
+@pytest.mark.parametrize("rng", [np.random.default_rng(1), RowRandom(keys(1, np.arange(20)))])
+def test_it_explains_with_the_random_numbers_that_it_acted_with(rng):
+    view = make_view(new_games(3, 20, as_rules("eaai")), as_rules("eaai"))
+    actions, told = act_and_explain(Dice(), view, rng)
+    np.testing.assert_array_equal(actions, random_actions(view.action_masks(), told))
 
 
 def test_others_tell_nothing():

@@ -4,6 +4,8 @@ import io
 import json
 import subprocess
 import sys
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +22,10 @@ from ginrummy_agents.learned.policy import (
     drawn,
     shipped,
 )
+from ginrummy_agents.rules.champion_features import weights_of
 from ginrummy_agents.rules.lookahead import Lookahead, candidates
+from ginrummy_agents.search.policy import Search
+from ginrummy_agents.win_chance import win_chance_of
 from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, card_planes
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.rules import CLASSIC, EAAI, MODERN, Rules
@@ -230,7 +235,7 @@ class TestFiles:
     def test_damaged_files(self, path, keep):
         content = path.read_bytes()
         path.write_bytes(content[: int(len(content) * keep) if keep == 0.5 else keep])
-        with pytest.raises(PolicyFileError, match=r"policy\.npz: no policy, or damaged"):
+        with pytest.raises(PolicyFileError, match=r"policy\.npz: not a policy, or damaged"):
             Network.load(path)
 
     def test_flipped_bits(self, path):
@@ -250,6 +255,25 @@ class TestFiles:
         with pytest.raises(PolicyFileError, match="allow_pickle=False"):
             Network.load(path)
 
+    def test_a_small_file_that_unpacks_to_gigabytes(self, path, tmp_path):
+        """Neither what is there nor what a header promises is read into memory."""
+        path.write_bytes(b"")
+        with (
+            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed,
+            packed.open("card.npy", "w", force_zip64=True) as entry,
+        ):
+            for _ in range(5):
+                entry.write(bytes(1 << 26))
+        with pytest.raises(PolicyFileError, match="more than 256 MB"):
+            Network.load(path)
+        header = io.BytesIO()
+        described = {"descr": "<f4", "fortran_order": False, "shape": (1 << 45,)}
+        np.lib.format.write_array_header_1_0(header, described)
+        with zipfile.ZipFile(path, "w") as packed:
+            packed.writestr("card.npy", header.getvalue())
+        with pytest.raises(PolicyFileError, match="more values than the file holds"):
+            Network.load(path)
+
     def rewritten(self, path, about=(), **arrays):
         with np.load(path) as file:
             content = {name: file[name] for name in file.files}
@@ -266,8 +290,11 @@ class TestFiles:
             ({"derived": False}, {}, "own0 of shape"),
             ({}, {"card": np.zeros((2, 26), np.float32)}, "card of shape"),
             ({}, {"extra": np.zeros(2)}, "extra"),
-            ({}, {"card_bias": np.full(26, np.nan, np.float32)}, "no finite numbers"),
-            ({}, {"card_bias": np.zeros(26, np.int64)}, "no finite numbers"),
+            ({}, {"card_bias": np.full(26, np.nan, np.float32)}, "not finite numbers"),
+            ({}, {"card_bias": np.zeros(26, np.int64)}, "not finite numbers"),
+            ({}, {"card_bias": np.full(26, 1e300)}, "logits would overflow"),
+            ({}, {"card": np.full((24, 26), 3e38, np.float32)}, "logits would overflow"),
+            ({}, {"own1": np.full((24, 24), 1e28, np.float32)}, "logits would overflow"),
         ],
     )
     def test_what_does_not_fit_is_named(self, path, about, arrays, says):
@@ -295,9 +322,15 @@ class TestShipped:
         assert result.games_won("a") > 60
 
 
-def test_other_rules_take_the_policy_that_is_nearer():
-    assert shipped(MODERN) == shipped(EAAI)
-    assert shipped(Rules(target=250)) == shipped(CLASSIC)
+@pytest.mark.parametrize("bonus", [10, 15, 16, 17, 18, 25])
+def test_agents_change_their_manner_at_the_same_undercut_bonus(bonus):
+    rules = Rules(undercut_bonus=bonus)
+    like = EAAI if bonus >= 18 else CLASSIC
+    assert shipped(rules) == shipped(like)
+    assert Search().base_spec(rules) == Search().base_spec(like)
+    assert Search().styles(rules) == Search().styles(like)
+    assert (weights_of(rules).keep == weights_of(like).keep).all()
+    assert (win_chance_of(rules).table == win_chance_of(replace(like, target=100)).table).all()
 
 
 def test_it_plays_without_torch():

@@ -15,8 +15,10 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
+from ginrummy_agents.arrays import read_arrays, require_finite
 from ginrummy_agents.learned.inputs import feature_names, feature_sizes, features
-from ginrummy_agents.rules.base import parameter
+from ginrummy_agents.parameters import Parametrized, parameter
+from ginrummy_agents.thresholds import plays_like_eaai
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS
 from ginrummy_env.core.chance import Random
@@ -32,12 +34,14 @@ FORMAT = 1
 SHIPPED = {"eaai": "ppo-eaai.npz", "classic": "ppo-classic.npz"}
 """The policies that come with the package, by the preset for which each was trained."""
 
-GIN_HUNTING_UNDERCUT = 15
-"""From this undercut bonus on, waiting for gin pays against a knocker: the point between the two
-presets at which the shipped policies change over."""
-
 WINDOW = 5
 """Ranks that a convolution looks at: all that can be in a run of three with the middle one."""
+
+FEATURE_LARGEST = 2.0
+"""No feature is larger, see `learned.inputs`."""
+
+LARGEST = 1e30
+"""Of what may come up between features and logits; float32 ends at 3e38."""
 
 CHUNK = 1024
 """Rows that go through the layers together, so that what lies between stays in the cache."""
@@ -59,7 +63,8 @@ class Network:
                 reads.
 
         Raises:
-            ValueError: arrays that are missing, of a wrong shape, or not finite.
+            ValueError: arrays that are missing, of a wrong shape, not finite, or so large that
+                float32 could overflow.
         """
         self.about = about
         self.derived = bool(about["derived"])
@@ -95,9 +100,33 @@ class Network:
         for name, shape in shapes.items():
             if arrays[name].shape != shape:
                 raise ValueError(f"{name} of shape {arrays[name].shape} where {shape} is needed")
-            if arrays[name].dtype.kind != "f" or not np.isfinite(arrays[name]).all():
-                raise ValueError(f"{name} has values that are no finite numbers")
-        self.arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
+        require_finite(arrays)
+        with np.errstate(over="ignore"):
+            self.arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
+        if not self._largest() < LARGEST:  # not a number is refused, too
+            raise ValueError("its weights are so large that logits would overflow")
+
+    def _largest(self) -> float:
+        """Return a bound of every number between the features and the logits."""
+        sizes = {name: np.abs(array).astype(np.float64) for name, array in self.arrays.items()}
+
+        def through(name: str, largest: float) -> float:
+            return largest * float(sizes[name].sum(axis=0).max())
+
+        largest, found = FEATURE_LARGEST, [0.0]
+        for number in range(self.num_convolutions):
+            largest = through(f"along{number}", largest) + through(f"across{number}", 4 * largest)
+            largest += float(sizes[f"across_bias{number}"].max())
+            found.append(largest)
+        common = NUM_SUITS * largest
+        for number in range(self.num_layers):
+            largest = through(f"own{number}", largest) + through(f"common{number}", common)
+            largest = common = largest + float(sizes[f"bias{number}"].max())
+            found.append(NUM_SUITS * largest)
+        for name in ("card", "pool"):
+            found.append(through(name, largest) + float(sizes[f"{name}_bias"].max()))
+        found.append(through("other", found[-1]) + float(sizes["other_bias"].max()))
+        return max(found)
 
     def logits(self, observations: Flat) -> Flat:
         """Return the logits of all actions, legal or not, [N, 108] float32.
@@ -161,8 +190,7 @@ class Network:
                 another version.
         """
         try:
-            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
+            arrays = read_arrays(path)
             about = json.loads(str(arrays.pop("about")))
             if about["format"] != FORMAT:
                 raise ValueError(f"format {about['format']} where {FORMAT} is read")
@@ -172,7 +200,7 @@ class Network:
         except FileNotFoundError:
             raise PolicyFileError(f"{path}: there is no such file") from None
         except Exception as error:  # damaged bytes make zipfile and numpy raise nearly anything
-            raise PolicyFileError(f"{path}: no policy, or damaged ({error})") from error
+            raise PolicyFileError(f"{path}: not a policy, or damaged ({error})") from error
         return network
 
 
@@ -197,7 +225,7 @@ def load_network(path: Path) -> Network:
 
 def shipped(rules: Rules) -> Path:
     """Return the file of the policy that fits the rules best."""
-    name = "eaai" if rules.undercut_bonus >= GIN_HUNTING_UNDERCUT else "classic"
+    name = "eaai" if plays_like_eaai(rules) else "classic"
     return _SHIPPED_PATHS[name]
 
 
@@ -205,7 +233,7 @@ _SHIPPED_PATHS = {name: Path(__file__).parents[1] / "data" / file for name, file
 
 
 @dataclass(frozen=True)
-class Ppo:
+class Ppo(Parametrized):
     """A network that imitated a rule agent and then learned by PPO.
 
     - ``ppo``: the shipped policy for the rules in force; ``ppo:PATH``: that of a file.
@@ -217,15 +245,13 @@ class Ppo:
         PolicyFileError: the file can't be used.
     """
 
-    path: str = parameter("", "a file written by `ginrummy train`; the shipped policy if empty")  # type: ignore[arg-type]
-    temperature: float = parameter(0.0, "0: the best action; 1: drawn as it was while learning", 0)
+    path: str = parameter("", "a file written by `ginrummy train`; the shipped policy if empty")
+    temperature: float = parameter(
+        0.0, "0: the best action; 1: drawn as it was while learning", 0, 1000
+    )
 
     def __post_init__(self) -> None:
-        warm = self.temperature
-        number = isinstance(warm, int | float | np.integer | np.floating)
-        if not number or isinstance(warm, bool) or not 0 <= warm < np.inf:
-            raise ValueError(f"temperature={warm!r}: a number from 0 is needed")
-        object.__setattr__(self, "path", str(self.path))
+        Parametrized.__post_init__(self)
         if self.path:
             load_network(Path(self.path))  # what is wrong with it is found out at once
 

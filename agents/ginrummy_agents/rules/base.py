@@ -1,4 +1,4 @@
-"""What the rule agents share: their parameters, and dispatch by phase.
+"""What the rule agents share: dispatch by phase.
 
 A rule agent answers three questions, each for many positions at once: does it take the upcard,
 which card does it discard, and with how much deadwood does it knock. `RuleAgent.act` asks them
@@ -6,12 +6,12 @@ where they arise and turns the answers into actions that are legal under any rul
 """
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_agents.parameters import Parametrized
 from ginrummy_agents.rules.work_lists import Cards, Uniforms, least_discards, lowest
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
@@ -28,47 +28,13 @@ ANY_DEADWOOD = 98
 """No ten cards have more: whoever knocks with this much knocks as soon as the rules let him."""
 
 
-def parameter(
-    default: float, about: str, low: float | None = None, high: float | None = None
-) -> Any:
-    """Return a dataclass field for an agent's parameter.
-
-    Args:
-        default: its type is the parameter's: a whole number or any number.
-        about: what it does, a short phrase for the list of agents.
-        low: least value allowed.
-        high: greatest value allowed.
-    """
-    return field(default=default, metadata={"about": about, "low": low, "high": high})
-
-
 @dataclass(frozen=True)
-class RuleAgent(ABC):
+class RuleAgent(Parametrized, ABC):
     """A policy that is asked three questions. Its dataclass fields are its parameters.
 
     It has no memory: what it does is a function of the view and of one uniform number a row, so a
     game does not depend on the batch around it.
-
-    Raises:
-        ValueError: a parameter of the wrong type or outside its range.
     """
-
-    def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            whole = isinstance(each.default, int)
-            low, high = each.metadata.get("low"), each.metadata.get("high")
-            kinds = (int, np.integer) if whole else (int, float, np.integer, np.floating)
-            wrong = isinstance(value, bool) or not isinstance(value, kinds)
-            if wrong or (low is not None and value < low) or (high is not None and value > high):
-                bounds = "".join(
-                    f" {word} {bound}"
-                    for word, bound in (("from", low), ("to", high))
-                    if bound is not None
-                )
-                kind = "a whole number" if whole else "a number"
-                raise ValueError(f"{each.name}={value!r}: {kind}{bounds} is needed")
-            object.__setattr__(self, each.name, int(value) if whole else float(value))
 
     @abstractmethod
     def takes(self, view: View, rows: Rows) -> Flags:

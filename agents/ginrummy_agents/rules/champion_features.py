@@ -16,14 +16,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_agents.arrays import require_finite
 from ginrummy_agents.rules.base import makes_meld
 from ginrummy_agents.rules.lookahead import own_turns
 from ginrummy_agents.rules.next_draw import ADJOINING, deadwood_cards, least_after_each_draw
 from ginrummy_agents.rules.work_lists import Cards, Left
+from ginrummy_agents.thresholds import plays_like_eaai
 from ginrummy_env.core.cards import CARD_BIT, POINTS, Hands, Rows
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.melds import EVERY_SUIT
-from ginrummy_env.core.rules import CLASSIC, EAAI, Rules
+from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.view import OPPONENT, View
 
@@ -97,18 +99,17 @@ class Weights:
 def weights_of(rules: Rules) -> Weights:
     """Return the weights for these rules: those of CLASSIC or EAAI, whichever is nearer.
 
-    What an undercut is worth decides, as it decides how dangerous it is to knock.
+    See `thresholds`.
     """
     path: Any = files("ginrummy_agents").joinpath("data", "champion.json")
     sets = json.loads(path.read_text(encoding="utf-8"))
-    between = (CLASSIC.undercut_bonus + EAAI.undercut_bonus) / 2
-    chosen = sets["eaai" if rules.undercut_bonus > between else "classic"]["weights"]
-    return Weights(
-        **{
-            kind: np.array([chosen[kind][name] for name in names], dtype=np.float64)
-            for kind, names in NAMES.items()
-        }
-    )
+    chosen = sets["eaai" if plays_like_eaai(rules) else "classic"]["weights"]
+    weights = {
+        kind: np.array([chosen[kind][name] for name in names], dtype=np.float64)
+        for kind, names in NAMES.items()
+    }
+    require_finite(weights)
+    return Weights(**weights)
 
 
 def _columns(*columns: NDArray[Any]) -> Features:

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ginrummy_agents.parameters import parameter
 from ginrummy_agents.rules.base import (
     ANY_DEADWOOD,
     Flags,
     RuleAgent,
     lowers_deadwood,
-    parameter,
     staying,
 )
 from ginrummy_agents.rules.work_lists import Cards, Uniforms, dearest, least_discards, lowest

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_agents.parameters import parameter
 from ginrummy_agents.rules.base import (
     ANY_DEADWOOD,
     Flags,
     RuleAgent,
     makes_meld,
-    parameter,
     staying,
 )
 from ginrummy_agents.rules.work_lists import Cards, Uniforms, cards_listed, least_valued, pick_one

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ginrummy_agents.rules.base import Flags, RuleAgent, lowers_deadwood, parameter, staying
+from ginrummy_agents.parameters import parameter
+from ginrummy_agents.rules.base import Flags, RuleAgent, lowers_deadwood, staying
 from ginrummy_agents.rules.next_draw import ADJOINING
 from ginrummy_agents.rules.work_lists import (
     Cards,

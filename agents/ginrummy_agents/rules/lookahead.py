@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_agents.parameters import parameter
 from ginrummy_agents.rules.base import (
     ANY_DEADWOOD,
     Flags,
     RuleAgent,
     lowers_deadwood,
-    parameter,
     staying,
 )
 from ginrummy_agents.rules.next_draw import least_after_each_draw, loose_cards

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_agents.rules.base import ANY_DEADWOOD, Flags, RuleAgent, parameter, staying
+from ginrummy_agents.parameters import parameter
+from ginrummy_agents.rules.base import ANY_DEADWOOD, Flags, RuleAgent, staying
 from ginrummy_agents.rules.heuristic import danger_of
 from ginrummy_agents.rules.next_draw import deadwood_cards, ranks_in_pairs
 from ginrummy_agents.rules.work_lists import (

@@ -1,17 +1,18 @@
 """Monte Carlo search: candidates are tried in the same sampled worlds and played to the end."""
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from functools import cache
 from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_agents.rules.base import parameter
+from ginrummy_agents.parameters import Parametrized, parameter
 from ginrummy_agents.search.belief import fitted
 from ginrummy_agents.search.candidates import Candidates, candidates_of
 from ginrummy_agents.search.rollout import Style
 from ginrummy_agents.search.trial import Trial, try_out
+from ginrummy_agents.thresholds import plays_like_eaai
 from ginrummy_env.core.chance import Random, RowRandom, keys
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Phase
@@ -21,12 +22,9 @@ from ginrummy_env.policy import Policy, make_policy
 ROLLOUTS = 1 << 17
 """Rollouts of one batch; some 400 bytes each."""
 
-NEAR_EAAI = 18
-"""From this undercut bonus on, waiting for gin pays, and `base` and `knock_turns` change."""
-
 
 @dataclass(frozen=True)
-class Search:
+class Search(Parametrized):
     """Leaves its base policy only for an action that does better in sampled worlds.
 
     For each decision so many worlds are sampled that agree with the view, the same for every
@@ -41,10 +39,10 @@ class Search:
     """
 
     worlds: int = parameter(64, "sampled worlds a decision", 2, 100_000)
-    base: str = field(default="auto", metadata={"about": "the policy it starts from"})
+    base: str = parameter("auto", "the policy it starts from; auto: by the rules")
     margin: float = parameter(2.0, "standard errors that a candidate must be ahead", 0, 100)
-    value: str = field(default="win", metadata={"about": "win: chance of the game; or points"})
-    belief: bool = field(default=True, metadata={"about": "sampled hands look played"})
+    value: str = parameter("win", "what a deal is worth", choices=("win", "points"))
+    belief: bool = parameter(True, "sampled hands look played")
     knock_turns: int = parameter(-1, "own turns of knocking in rollouts; -1: by the rules", -1, 999)
     his_knock: int = parameter(98, "most deadwood he knocks with in rollouts", 0, 98)
     waits: float = parameter(0.0, "share of worlds in which he waits for gin", 0, 1)
@@ -54,29 +52,21 @@ class Search:
     milliseconds: float = parameter(0.0, "time a decision in place of `worlds`; 0: none", 0, 60_000)
 
     def __post_init__(self) -> None:
-        for each in fields(self):
-            value = getattr(self, each.name)
-            low, high = each.metadata.get("low"), each.metadata.get("high")
-            if low is None:
-                continue
-            if isinstance(value, bool) or not low <= value <= high:
-                raise ValueError(f"{each.name}={value!r}: a number from {low} to {high} is needed")
-        if self.value not in ("win", "points"):
-            raise ValueError(f"value={self.value!r}: win or points is needed")
+        Parametrized.__post_init__(self)
         make_policy(self.base_spec(None))
 
     def base_spec(self, rules: Rules | None) -> str:
         """Return the name of the base policy under these rules."""
         if self.base != "auto":
             return self.base.replace(";", ",")
-        waits = rules is None or rules.undercut_bonus >= NEAR_EAAI
+        waits = rules is None or plays_like_eaai(rules)
         return "lookahead" if waits else "lookahead:knock_turns=7"
 
     def styles(self, rules: Rules) -> tuple[Style, Style]:
         """Return how the two sides play in rollouts."""
         early = self.knock_turns
         if early < 0:
-            early = 0 if rules.undercut_bonus >= NEAR_EAAI else 7
+            early = 0 if plays_like_eaai(rules) else 7
         mine = Style(early, 98, 0, self.alone, self.weak)
         return mine, Style(999, self.his_knock, self.his_knock, 0, 0)
 
