@@ -30,7 +30,8 @@ ORDER = {
         {"compat"},
     ),
     "ginrummy_agents": (
-        {"thresholds", "win_chance"},
+        {"arrays", "parameters", "thresholds"},
+        {"win_chance"},
         {"rules"},
         {"search", "learned", "external"},
         {"explain"},
