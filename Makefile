@@ -65,13 +65,12 @@ format: $(STAMP)  ## let ruff mend and format what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# ginrummy_training.cli.demo: train a little, play matches, show the result, in a few minutes
 demo: $(STAMP)  ## train and evaluate an agent in a few minutes
-	$(BIN)/python -m ginrummy_training.cli.demo
+	$(BIN)/ginrummy demo
 
-# training/ginrummy_training/cli/notebooks.py: what was played is kept in build/notebooks, so an interrupted run goes on.
+# Results are cached in build/notebooks: an interrupted run resumes.
 notebooks: $(STAMP)  ## execute notebooks/*.ipynb on full settings, in under an hour on two cores
-	$(BIN)/python -m ginrummy_training.cli.notebooks
+	$(BIN)/ginrummy notebooks
 
 bench: $(STAMP)  ## measure speed against OpenSpiel and RLCard
 	$(BIN)/python -m benchmarks

@@ -14,8 +14,14 @@ import pytest
 
 import ginrummy_env
 from ginrummy_training.analysis import notebook_cache as kept
-from ginrummy_training.cli import notebooks
-from ginrummy_training.cli.notebooks import NotebookError, chosen, execute, main, sources_mark
+from ginrummy_training.analysis import notebook_runner
+from ginrummy_training.analysis.notebook_runner import (
+    NotebookError,
+    chosen,
+    execute,
+    sources_mark,
+)
+from ginrummy_training.cli.main import main
 from ginrummy_training.storage import ResultError
 
 ROOT = Path(__file__).parents[1]
@@ -132,12 +138,12 @@ def write(folder, *sources):
 def test_what_is_executed_is_written_whole_without_what_hangs_on_the_machine(own_folder):
     write(own_folder, "import sys", "sys.executable", "1 / 2")
     out = own_folder / "out"
-    arguments = ["--folder", str(own_folder), "--out", str(out), "--fast"]
+    arguments = ["notebooks", "--folder", str(own_folder), "--out", str(out), "--fast"]
     assert main(arguments) == 0
     first = (out / "a.ipynb").read_bytes()
     notebook = read(out / "a.ipynb")
     assert [cell.execution_count for cell in notebook.cells] == [1, 2, 3]
-    assert notebook.cells[1].outputs[0].data["text/plain"] == repr(notebooks.sys.executable)
+    assert notebook.cells[1].outputs[0].data["text/plain"] == repr(notebook_runner.sys.executable)
     assert all(cell.metadata == {} for cell in notebook.cells)
     assert main(arguments) == 0
     assert (out / "a.ipynb").read_bytes() == first  # no times, no random names
@@ -148,7 +154,7 @@ def test_a_cell_that_fails_is_named_and_nothing_is_written(own_folder, capsys):
     before = path.read_bytes()
     with pytest.raises(NotebookError, match=r"(?s)a\.ipynb.*ZeroDivisionError"):
         execute(path, own_folder)
-    assert main(["--folder", str(own_folder)]) == 1
+    assert main(["notebooks", "--folder", str(own_folder)]) == 1
     assert "ZeroDivisionError" in capsys.readouterr().err
     assert path.read_bytes() == before
 
@@ -156,7 +162,7 @@ def test_a_cell_that_fails_is_named_and_nothing_is_written(own_folder, capsys):
 def test_ctrl_c_stops_the_kernel_and_leaves_the_notebook_as_it_was(own_folder):
     path = write(own_folder, "import time", "time.sleep(600)")
     before = path.read_bytes()
-    command = [sys.executable, "-m", "ginrummy_training.cli.notebooks", "--folder", str(own_folder)]
+    command = [sys.executable, "-m", "ginrummy_training", "notebooks", "--folder", str(own_folder)]
     run = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
     )
@@ -174,8 +180,7 @@ def test_ctrl_c_stops_the_kernel_and_leaves_the_notebook_as_it_was(own_folder):
 
 def test_small_settings_do_not_overwrite_what_ships(own_folder, capsys):
     write(own_folder, "1")
-    with pytest.raises(SystemExit):
-        main(["--folder", str(own_folder), "--fast"])
+    assert main(["notebooks", "--folder", str(own_folder), "--fast"]) == 2
     assert "--out" in capsys.readouterr().err
 
 
@@ -196,11 +201,12 @@ def test_fresh_forgets_what_was_kept(own_folder):
         "had"
     )
     write(own_folder, source)
-    arguments = ["--folder", str(own_folder), "--out", str(own_folder / "out"), "--fast"]
+    out = own_folder / "out"
+    arguments = ["notebooks", "--folder", str(own_folder), "--out", str(out), "--fast"]
     seen = []
     for more in ([], [], ["--fresh"]):
         assert main([*arguments, *more]) == 0
-        seen.append(read(own_folder / "out" / "a.ipynb").cells[0].outputs[0].data["text/plain"])
+        seen.append(read(out / "a.ipynb").cells[0].outputs[0].data["text/plain"])
     assert seen == ["False", "True", "False"]
 
 

@@ -14,7 +14,7 @@ from ginrummy_env.core.rules import PRESETS, Rules
 Float = NDArray[np.float64]
 
 DEAL_POINTS = "winchance.npz"
-"""Made by ``python -m ginrummy_training.fitting.deal_points``: for some presets, how often a deal
+"""Made by ``ginrummy fit deal-points``: for some presets, how often a deal
 that was won was worth so many points, between equal players."""
 
 MOST_POINTS = 255

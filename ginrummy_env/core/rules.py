@@ -261,23 +261,53 @@ PRESETS: dict[str, Rules] = {
 
 
 def as_rules(rules: "str | Rules | Mapping[str, Any]") -> Rules:
-    """Return the rules that a preset's name, a dict of settings or Rules themselves stand for.
+    """Return the rules that a text, a dict of settings or Rules themselves stand for.
+
+    Args:
+        rules: a text names a preset, settings, or a preset and settings that differ from it:
+            ``"eaai"``, ``"target=250"``, ``"eaai,target=250"``. Settings alone differ from CLASSIC.
 
     Raises:
         ValueError: an unknown preset or setting; says which there are.
 
-    >>> as_rules("eaai").gin_bonus
-    25
+    >>> as_rules("eaai,target=250") == Rules(**{**EAAI.to_dict(), "target": 250})
+    True
     """
     if isinstance(rules, Rules):
         return rules
     if isinstance(rules, str):
-        if rules.lower() not in PRESETS:
-            raise ValueError(f"unknown preset {rules!r}; the presets are {', '.join(PRESETS)}")
-        return PRESETS[rules.lower()]
+        return _parsed(rules)
     if isinstance(rules, Mapping):
         return Rules.from_dict(rules)
-    raise ValueError(f"{rules!r}: a preset's name, a dict of settings or Rules are needed")
+    raise ValueError(f"{rules!r}: a text, a dict of settings or Rules are needed")
+
+
+def _parsed(text: str) -> Rules:
+    settings: dict[str, Any] = {}
+    for number, part in enumerate(piece.strip() for piece in text.split(",")):
+        name, equals, value = part.partition("=")
+        if equals:
+            settings[name.strip()] = _value(value.strip())
+        elif number == 0 and part.lower() in PRESETS:
+            settings.update(PRESETS[part.lower()].to_dict())
+        else:
+            known = ", ".join(PRESETS)
+            if number == 0:
+                raise ValueError(
+                    f"unknown preset {part!r}; the presets are {known}, a setting is name=value"
+                )
+            raise ValueError(f"{part!r} is not a setting (name=value); a preset comes first")
+    return Rules.from_dict(settings)
+
+
+def _value(text: str) -> int | bool | str | None:
+    words: dict[str, bool | None] = {"true": True, "false": False, "none": None}
+    if text.lower() in words:
+        return words[text.lower()]
+    try:
+        return int(text)
+    except ValueError:
+        return text
 
 
 def rules_name(rules: Rules) -> str:

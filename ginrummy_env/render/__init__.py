@@ -4,7 +4,7 @@ Everything here is drawn from a row of a `View`, so what the player may not see 
 hands are drawn only where the opponent's view of the same game is handed over too (``opponent=``).
 Importing this package loads nothing heavy: pygame is loaded by the first `PixelRenderer`.
 
-``python -m ginrummy_env.render --help`` draws positions from the command line.
+``ginrummy render --help`` draws positions from the command line.
 """
 
 from ginrummy_env.render.html import Picture, position_html, position_svg

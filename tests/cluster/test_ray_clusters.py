@@ -45,7 +45,7 @@ def drive(out, *where):
     command = [
         sys.executable,
         "-m",
-        "ginrummy_training.cli.main",
+        "ginrummy_training",
         "match",
         "simple",
         "gold",

@@ -32,7 +32,7 @@ from ginrummy_training.rllib.env import (
 )
 from ginrummy_training.rllib.module import SuitModule, shape_of
 from ginrummy_training.rllib.start import policy_network, start
-from ginrummy_training.rllib.train import RLlibRun, main, train
+from ginrummy_training.rllib.train import RLlibRun, train
 from ginrummy_training.storage import ResultError
 
 TINY = RLlibSettings(
@@ -182,7 +182,7 @@ class TestRun:
         (tmp_path / "checkpoint").mkdir()
         with pytest.raises(ResultError, match="checkpoint: damaged"):
             train(tmp_path, None, 1)
-        assert main([str(run[0]), "--resume", "--width", "4"]) == 2
+        assert ginrummy(["rllib", str(run[0]), "--resume", "--set", "width=4"]) == 2
         assert "keeps its settings" in capsys.readouterr().err
 
     def test_it_starts_from_a_policy(self):

@@ -318,7 +318,7 @@ class TestTheSameWhoeverMakesIt:
     def test_a_killed_run_leaves_whole_shards_and_goes_on(self, tmp_path):
         out = tmp_path / "killed"
         command = [
-            sys.executable, "-m", "ginrummy_training.cli.main",
+            sys.executable, "-m", "ginrummy_training",
             "selfplay", "simple", "--games", "4000",
             "--shard-games", "20", "--workers", "1", "--out", str(out),
         ]  # fmt: skip

@@ -8,9 +8,9 @@ import pytest
 
 from ginrummy_env.core.cards import hand_of, parse_hand
 from ginrummy_env.core.rules import EAAI
+from ginrummy_training.cli.main import main
 from ginrummy_training.evaluation.match import Match, play_match
 from ginrummy_training.experiments import code, deals, games, plots, report
-from ginrummy_training.experiments.__main__ import main
 from ginrummy_training.experiments.catalogue import EXPERIMENTS, run
 from ginrummy_training.experiments.deals import Ends, balance, by_hand, dealt_hands, play_deals
 from ginrummy_training.experiments.lab import Lab, read_measured
@@ -140,7 +140,7 @@ def test_files_say_what_made_them(rows, folder):
     assert found["settings"]["matches"][0][:4] == ["", 0.0, "hein:0", "simple"]
     assert found["settings"]["seed"] == 404
     assert found["settings"]["code"] == code.fingerprint(["hein", "simple"])
-    assert found["command"] == "python -m ginrummy_training.experiments --only E4 --seed 400 --fast"
+    assert found["command"] == "ginrummy experiments --only E4 --seed 400 --fast"
     assert set(found["versions"]) == {"ginrummy_env", "numpy", "python"}
     took = Lab(folder).took("E4")
     assert took["workers"] == 1
@@ -343,7 +343,16 @@ def test_the_overview_shows_differences_in_half_widths():
 
 
 def test_the_command(tmp_path, capsys):
-    arguments = ["--fast", "--only", "E8", "--only", "census", "--out", str(tmp_path)]
+    arguments = [
+        "experiments",
+        "--fast",
+        "--only",
+        "E8",
+        "--only",
+        "census",
+        "--out",
+        str(tmp_path),
+    ]
     assert main(arguments) == 0
     first = capsys.readouterr()
     assert "standard deviation" in first.out
@@ -354,7 +363,7 @@ def test_the_command(tmp_path, capsys):
 
 
 def test_the_command_writes_tables_and_pictures(rows, tmp_path):
-    from ginrummy_training.experiments.__main__ import write_results
+    from ginrummy_training.cli.project.experiments import write_results
 
     write_results(rows, tmp_path)
     with (tmp_path / "table.csv").open(newline="") as file:

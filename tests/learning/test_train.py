@@ -18,7 +18,6 @@ from ginrummy_env.core.rules import CLASSIC, EAAI
 from ginrummy_env.policy import make_policy
 from ginrummy_training.cli.main import main
 from ginrummy_training.evaluation.match import play_match
-from ginrummy_training.learning.curves import main as curves_main
 from ginrummy_training.learning.curves import read_curves
 from ginrummy_training.learning.env import make_env
 from ginrummy_training.learning.opponent_pool import Pool, assign, opponents_of, shares_at
@@ -91,7 +90,7 @@ class TestSmoke:
         steps = [point[0] for point in read_curves(folder)["simple"]]
         assert steps[0] == 0
         assert steps == sorted(set(steps))
-        assert curves_main([str(folder), str(folder / "log.csv"), "--out", str(out)]) == 0
+        assert main(["curves", str(folder), str(folder / "log.csv"), "--out", str(out)]) == 0
         assert out.read_bytes().startswith(b"\x89PNG")
 
     def test_tensorboard_has_a_file(self, run):

@@ -37,7 +37,6 @@ from ginrummy_env.render import (
     position_svg,
     position_text,
 )
-from ginrummy_env.render.__main__ import main
 from ginrummy_env.render.html import spoken_name
 from ginrummy_env.render.layout import (
     CARD_HEIGHT,
@@ -50,6 +49,7 @@ from ginrummy_env.render.layout import (
 )
 from ginrummy_env.render.reading import read_position
 from ginrummy_env.render.text import SUIT_SIGNS, sign_name
+from ginrummy_training.cli.main import main
 
 
 def hidden_permuted(state, player, rng):
@@ -264,14 +264,14 @@ def test_importing_the_package_loads_no_pygame():
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".html", ".txt"])
 def test_the_command_line_writes_files(tmp_path, capsys, suffix):
     out = tmp_path / f"position{suffix}"
-    main(["--seed", "3", "--steps", "12", "--policy", "random", "--out", str(out)])
+    assert main(["render", "--seed=3", "--steps=12", "--agent=random", f"--out={out}"]) == 0
     assert out.stat().st_size > 500
     assert str(out) in capsys.readouterr().out
 
 
 def test_the_command_line_prints_text(capsys):
-    arguments = ["--policy", "random", "--steps", "4", "--player", "1", "--ascii"]
-    main([*arguments, "--open-cards", "--rules", "eaai"])
+    arguments = ["--agent", "random", "--steps", "4", "--view", "both", "--ascii"]
+    assert main(["render", *arguments, "--rules", "eaai"]) == 0
     printed = capsys.readouterr().out
     assert "eaai to 100" in printed
     assert printed.isascii()
@@ -280,9 +280,8 @@ def test_the_command_line_prints_text(capsys):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--rules", "nonsense"], "unknown preset"), (["--out", "a.gif"], "must end in one of")],
+    [(["--agent", "nonsense"], "unknown policy"), (["--out", "a.jpg"], "must end in one of")],
 )
 def test_the_command_line_says_what_is_wrong(arguments, message, capsys):
-    with pytest.raises(SystemExit):
-        main(arguments)
+    assert main(["render", *arguments]) == 2
     assert message in capsys.readouterr().err

@@ -35,8 +35,8 @@ class Champion(RuleAgent):
 
     The estimates are in `worth`: deadwood, what the next draw can make of the hand, what the thrown
     card gives the opponent, what he has taken, and the turn. Their weights were fitted
-    to the results of deals with the tuning seeds (``python -m
-    ginrummy_training.fitting.champion``), a set each for rules like EAAI and like CLASSIC.
+    to the results of deals with the tuning seeds (``ginrummy fit
+    champion``), a set each for rules like EAAI and like CLASSIC.
 
     Games won against `simple`: 79.3 % under EAAI, 67.5 % under CLASSIC (docs/AGENTS.md).
     """

@@ -2,7 +2,7 @@
 
 Each unseen card's odds of being his are the odds if his play told nothing, times a factor for each
 thing known that bears on the card (`FEATURES`); the factors were fitted to the true hands of agents
-of several kinds, apart for stages of the deal (`python -m ginrummy_training.fitting.belief`).
+of several kinds, apart for stages of the deal (`ginrummy fit belief`).
 Cards drawn by such odds one by one lack the melds of a hand that was played, so of several hands
 one is kept, the likelier the less deadwood it has.
 """
@@ -21,7 +21,7 @@ from ginrummy_env.core.view import OPPONENT, View
 Float = NDArray[np.float64]
 
 BELIEF = "belief.npz"
-"""Made by ``python -m ginrummy_training.fitting.belief``."""
+"""Made by ``ginrummy fit belief``."""
 
 STAGES = np.array([0, 1, 2, 3, 4, 6, 8, 11])
 """The fewest discards of the opponent at which each stage of a deal starts."""

@@ -1,4 +1,4 @@
-"""How fast the environments are here, in seconds; ``python -m benchmarks`` measures in earnest.
+"""How fast the environments are here, in seconds; `ginrummy bench` measures in earnest.
 
 >>> [row["games"] for row in env_speed([1, 4], opponent="random", seconds=0.01)]
 [1, 4]

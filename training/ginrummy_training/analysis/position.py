@@ -4,8 +4,6 @@ A position comes from a record or is typed: a hand, the discard pile and what is
 opponent. Every candidate is tried in the same worlds, and none is given up.
 """
 
-import argparse
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +11,6 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from ginrummy_agents.search.candidates import Candidates, candidates_of
@@ -28,8 +25,7 @@ from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, NUM_PILE, Outcome, Phase
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import make_policy
-from ginrummy_env.records.recorder import GameRecord, load, replay
-from ginrummy_env.render.text import position_line
+from ginrummy_env.records.recorder import GameRecord, replay
 from ginrummy_training.storage import write_json
 
 if TYPE_CHECKING:
@@ -301,47 +297,3 @@ def write(out: Path, candidates: Sequence[Weighed], win: bool, title: str) -> No
         return
     out.parent.mkdir(parents=True, exist_ok=True)
     plot(candidates, win, title).savefig(out, dpi=130)
-
-
-def run(options: argparse.Namespace) -> int:
-    """Run ``ginrummy analyse``.
-
-    Raises:
-        ValueError: no such position, or an agent that does not search.
-    """
-    search = make_policy(options.search)
-    if not isinstance(search, Search):
-        raise ValueError(f"--search {options.search}: no agent that searches")
-    action = None
-    if options.file is not None:
-        records = load(options.file)
-        if not 1 <= options.game <= len(records):
-            raise ValueError(f"{options.file} has {len(records)} games; --game {options.game}")
-        record = records[options.game - 1]
-        view, action = recorded_view(record, options.deal - 1, options.step - 1)
-    else:
-        mine, _, his = options.score.partition(":")
-        if not (mine.isdigit() and his.isdigit()):
-            raise ValueError(f"--score {options.score}: two numbers are needed, such as 40:75")
-        view = typed_view(
-            options.hand,
-            options.pile,
-            options.rules,
-            known=options.known,
-            thrown=options.thrown,
-            declined=options.declined,
-            taken=options.taken,
-            scores=(int(mine), int(his)),
-            dealer=options.dealer,
-            opening=options.opening,
-        )
-    candidates = weigh(view, search, options.seed, action)
-    win = search.value == "win"
-    title = position_line(view)
-    print(title)
-    reference = "what was done" if action is not None else "the base policy's"
-    Console(width=None if sys.stdout.isatty() else 160).print(table(candidates, win, reference))
-    if options.out is not None:
-        write(options.out, candidates, win, title)
-        print(f"written: {options.out}")
-    return 0

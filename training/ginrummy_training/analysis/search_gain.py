@@ -7,13 +7,11 @@ deal to its end, several times with the same cards for both. The gain is the cha
 winning the game; a game has some hundred decisions, so the gain in a hundred decisions is about
 what games would show, without their noise. Variants are compared in the same positions.
 
-    python -m ginrummy_training.analysis.search_gain search:64 search:64,belief=false --out p.json
+    ginrummy search-gain search:64 search:64,belief=false --out p.json
 """
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,9 +28,6 @@ from ginrummy_env.core.state import BatchState, Phase, concatenate
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy, make_policy
-from ginrummy_training.cli.main import parse_rules
-from ginrummy_training.evaluation.match import typed_command, versions
-from ginrummy_training.storage import write_json
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -249,42 +244,3 @@ def plot(found: dict[str, Any]) -> "Figure":
     about = f"{found['rules']}, {found['base']} against {found['against']}"
     axes.set_title(f"{about}; {found['decisions']:,} decisions, seed {found['seed']}", fontsize=10)
     return figure
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print and write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, prog="python -m ginrummy_training.analysis.search_gain"
-    )
-    parser.add_argument("variants", nargs="+", help="such as search:64")
-    parser.add_argument("--against", default="simple", help="who plays against the base policy")
-    parser.add_argument("--rules", default="eaai", type=parse_rules)
-    parser.add_argument("--deals", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--repeats", type=int, default=6, help="times that each is played on")
-    parser.add_argument("--out", type=Path, help="a JSON file; the plot goes beside it")
-    chosen = parser.parse_args(arguments)
-    found = measure(
-        chosen.variants, chosen.against, chosen.rules, chosen.deals, chosen.seed, chosen.repeats
-    )
-    about = f"{found['rules']}, {found['base']} against {chosen.against}"
-    print(f"{about}: {found['decisions']} decisions")
-    for each in found["variants"]:
-        over = each["over_the_first"]
-        print(
-            f"{each['search']:40} leaves it in {100 * each['left']:.1f} %, gains "
-            f"{each['gain']:+.2f} ± {each['half']:.2f} % of games in 100 decisions; over the first "
-            f"{over['gain']:+.2f} ± {over['half']:.2f}"
-        )
-        for kind, what in each["kinds"].items():
-            if "gain" in what:
-                print(
-                    f"    {kind}: {what['count']}, {what['gain']:+.2f} ± {what['half']:.2f} % each"
-                )
-    if chosen.out is not None:
-        write_json(chosen.out, found | {"command": typed_command(), "versions": versions()})
-        plot(found).savefig(chosen.out.with_suffix(".png"), dpi=130)
-
-
-if __name__ == "__main__":
-    main()

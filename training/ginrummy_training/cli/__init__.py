@@ -1,1 +1,1 @@
-"""The command line."""
+"""The command line, ``ginrummy``: `main`, and one module per command."""

@@ -1,12 +1,7 @@
 """Settings of an agent compared on the same decks."""
 
-import argparse
-import sys
-from pathlib import Path
-
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_summary import summarise
-from ginrummy_training.storage import write_csv
 
 HEAD = ("agent", "against", "rules", "games", "seed", "games_won", "low", "high", "deals_won")
 
@@ -36,33 +31,3 @@ def sweep(
         rows.append((agent, against, rules, games, seed, *shares))
         print(f"{agent:40s} {won['value']:7.2%} ({low:.2%} to {high:.2%})", flush=True)
     return rows
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run a sweep from the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m ginrummy_training.evaluation.sweep",
-        description=__doc__,
-        epilog="example: ... hein hein:0.25 --rules eaai",
-    )
-    parser.add_argument("agents", nargs="+", metavar="AGENT", help="one setting each")
-    parser.add_argument("--against", default="simple", metavar="AGENT", help="(simple)")
-    parser.add_argument("--rules", default="classic", help="a preset (classic)")
-    parser.add_argument("--games", type=int, default=6000, metavar="N", help="of each (6,000)")
-    parser.add_argument("--seed", type=int, default=0, help="(0)")
-    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes (1)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="a CSV file for the table")
-    given = parser.parse_args(arguments)
-    try:
-        rows = sweep(
-            given.agents, given.against, given.rules, given.games, given.seed, given.workers
-        )
-    except ValueError as error:
-        parser.error(str(error))
-    if given.out:
-        write_csv(given.out, HEAD, rows)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

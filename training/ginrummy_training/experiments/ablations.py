@@ -1,6 +1,6 @@
 """What each part of a training is worth: runs that differ from a base in one thing.
 
-    python -m ginrummy_training.experiments.ablations runs/a --rules classic eaai --seeds 2 3
+    ginrummy ablations runs/a --rules classic eaai --seeds 2 3
 
 Each run is a folder that `learning.train` makes; what is there already is not made again, and what
 was stopped goes on. The policies at their end (``last.npz``; the best of a run may be what was
@@ -9,10 +9,8 @@ noisy than the two shares are. Its interval is that of the games: it says nothin
 training with another seed would have come out, which is what several seeds are for.
 """
 
-import argparse
 import json
 import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -245,38 +243,3 @@ def draw_rows(rows: Sequence[Row], out: Path) -> None:
         panels[-1].legend(loc="lower right", fontsize=8)
         out.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(out, dpi=150)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Run the ablations from the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m ginrummy_training.experiments.ablations",
-        description="Trains variants of a base run, plays them on the same decks, writes "
-        "ablations.csv and ablations.png into the folder. About two and a half minutes a run on a "
-        "free core; may be stopped and taken up.",
-        epilog=f"variants: {', '.join(VARIANTS)}",
-    )
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of the runs")
-    parser.add_argument("--rules", nargs="+", choices=tuple(OF_RULES), default=list(OF_RULES))
-    parser.add_argument("--seeds", nargs="+", type=int, default=[2], metavar="N", help="(2)")
-    parser.add_argument(
-        "--only", nargs="+", choices=tuple(VARIANTS), default=list(VARIANTS), metavar="VARIANT"
-    )
-    parser.add_argument("--games", type=int, default=GAMES, metavar="N", help=f"({GAMES:,})")
-    given = parser.parse_args(arguments)
-    try:
-        rows = [
-            row
-            for rules in given.rules
-            for seed in given.seeds
-            for row in ablate(given.folder, rules, seed, given.only, games=given.games)
-        ]
-    except ValueError as error:
-        parser.error(str(error))
-    write_rows(rows, given.folder / "ablations.csv")
-    draw_rows(rows, given.folder / "ablations.png")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -101,7 +101,7 @@ class Lab:
     def command(self, name: str) -> str:
         """Return the command that gives an experiment's numbers again."""
         fast = " --fast" if self.fast else ""
-        return f"python -m ginrummy_training.experiments --only {name} --seed {self.seed}{fast}"
+        return f"ginrummy experiments --only {name} --seed {self.seed}{fast}"
 
     def partial(self, name: str) -> Path | None:
         """Return the file for what is done of the experiment under way, None if nothing is kept."""

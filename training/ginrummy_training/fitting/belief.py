@@ -1,11 +1,10 @@
 """Fit what the opponent's play tells of his hand: `ginrummy_agents.search.belief`.
 
-``python -m ginrummy_training.fitting.belief`` writes agents/ginrummy_agents/data/belief.npz. With
+``ginrummy fit belief`` writes agents/ginrummy_agents/data/belief.npz. With
 ``--check FOLDER`` it says how good the shipped file is, on other deals: belief.csv, belief.json
 and belief.png.
 """
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -14,9 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import ginrummy_agents
 from ginrummy_agents.search.belief import (
-    BELIEF,
     FEATURES,
     STAGES,
     Belief,
@@ -201,35 +198,12 @@ def fit(rules_names: Sequence[str], deals: int, most: int, rounds: int, seed: in
     return belief
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Fit and write the file, or check the one that is shipped."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, prog="python -m ginrummy_training.fitting.belief"
-    )
-    parser.add_argument("--deals", type=int, default=400, help="deals of each pairing")
-    parser.add_argument("--positions", type=int, default=2500, help="most of each stage")
-    parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--seed", type=int, default=97)
-    parser.add_argument("--rules", nargs="+", default=["eaai", "classic"])
-    parser.add_argument(
-        "--out", type=Path, default=Path(ginrummy_agents.__path__[0]) / "data" / BELIEF
-    )
-    parser.add_argument("--check", type=Path, help="only check: a folder for the results")
-    chosen = parser.parse_args(arguments)
-    if chosen.check is not None:
-        from ginrummy_training.fitting.belief_check import check
-
-        check(chosen.rules, max(chosen.deals // 4, 1), chosen.seed + 10_000, chosen.check)
-        return
-    belief = fit(chosen.rules, chosen.deals, chosen.positions, chosen.rounds, chosen.seed)
-    chosen.out.parent.mkdir(parents=True, exist_ok=True)
+def write(out: Path, belief: Belief) -> None:
+    """Write a belief as the file that `ginrummy_agents.search.belief` reads."""
+    out.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(
-        chosen.out,
+        out,
         features=np.array(FEATURES),
         factors=belief.factors.astype(np.float32),
         deadwood=belief.deadwood.astype(np.float32),
     )
-
-
-if __name__ == "__main__":
-    main()

@@ -5,14 +5,11 @@ discards and knocks chosen at random, and notes the features of what it did besi
 that the deal then brought. A ridge regression on each of the four kinds of choice gives the next
 weights: what a choice is worth if one goes on as this round's agent does.
 
-``python -m ginrummy_training.fitting.champion eaai`` and ``python -m
-ginrummy_training.fitting.champion classic`` write their sets into
+``ginrummy fit champion --rules eaai`` (or ``classic``) writes a set into
 agents/ginrummy_agents/data/champion.json. The decks are those of no match, whatever the seed.
 """
 
-import argparse
 import json
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -21,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import ginrummy_agents
 from ginrummy_agents.rules.base import staying
 from ginrummy_agents.rules.champion import Champion, open_to_taking
 from ginrummy_agents.rules.champion_features import (
@@ -280,30 +276,8 @@ def write(path: Path, settings: Settings, weights: Weights) -> None:
     }
     made = {
         **asdict(settings),
-        "command": f"python -m ginrummy_training.fitting.champion {settings.rules}",
+        "command": f"ginrummy fit champion --rules {settings.rules}",
     }
     sets[settings.rules] = {"made by": made, "weights": named}
     text = json.dumps(dict(sorted(sets.items())), indent=1, ensure_ascii=False)
     path.write_text(text + "\n", encoding="utf-8")
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Tune one set of weights and write it."""
-    parser = argparse.ArgumentParser(
-        prog="python -m ginrummy_training.fitting.champion", description=__doc__
-    )
-    default = Settings()
-    parser.add_argument("rules", choices=["classic", "eaai"], help="which set")
-    parser.add_argument("--opponents", nargs="+", default=list(default.opponents))
-    for name in ("rounds", "games", "seed"):
-        parser.add_argument(f"--{name}", type=int, default=getattr(default, name))
-    path = Path(ginrummy_agents.__file__).parent / "data" / "champion.json"
-    parser.add_argument("--out", type=Path, default=path, help="the file of weights")
-    given = vars(parser.parse_args(arguments))
-    out = given.pop("out")
-    settings = Settings(**{**given, "opponents": tuple(given["opponents"])})
-    write(out, settings, tune(settings))
-
-
-if __name__ == "__main__":
-    main()

@@ -1,18 +1,15 @@
 """How many points deals are worth, for the chance of winning a game: `ginrummy_agents.win_chance`.
 
-``python -m ginrummy_training.fitting.deal_points`` writes
+``ginrummy fit deal-points`` writes
 agents/ginrummy_agents/data/winchance.npz.
 """
 
-import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-import ginrummy_agents
-from ginrummy_agents.win_chance import DEAL_POINTS, MOST_POINTS, WinChance
+from ginrummy_agents.win_chance import MOST_POINTS, WinChance
 from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules, as_rules
@@ -59,30 +56,23 @@ def points_of_deals(
     return np.bincount(np.minimum(state.points[won], MOST_POINTS), minlength=MOST_POINTS + 1)
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Play the deals and write the file."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, prog="python -m ginrummy_training.fitting.deal_points"
-    )
-    parser.add_argument("--deals", type=int, default=10_000, help="deals a preset")
-    parser.add_argument("--seed", type=int, default=411)
-    parser.add_argument(
-        "--out", type=Path, default=Path(ginrummy_agents.__path__[0]) / "data" / DEAL_POINTS
-    )
-    chosen = parser.parse_args(arguments)
+def fit(out: Path, deals: int, seed: int) -> None:
+    """Play deals of every preset, print a summary and write how often they are worth each number.
+
+    Args:
+        out: a file (.npz).
+        deals: of each preset.
+        seed: of the decks and the players.
+    """
     shares = {}
     for preset, name in PLAYERS.items():
         policy, rules = make_policy(name), as_rules(preset)
-        counts = points_of_deals(policy, policy, rules, chosen.deals, chosen.seed)
+        counts = points_of_deals(policy, policy, rules, deals, seed)
         shares[preset] = (counts / counts.sum()).astype(np.float32)
         chance = WinChance(shares[preset], rules.target).table
         mean = float(shares[preset] @ np.arange(len(counts)))
         print(
             f"{preset}: {counts.sum()} deals won, {mean:.1f} points; ahead 50:0 {chance[50, 0]:.3f}"
         )
-    chosen.out.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(chosen.out, **shares)
-
-
-if __name__ == "__main__":
-    main()
+    out.parent.mkdir(parents=True, exist_ok=True)
+    np.savez_compressed(out, **shares)

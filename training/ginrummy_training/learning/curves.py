@@ -1,13 +1,11 @@
 """Learning curves: games won against the panel over the steps, with their intervals.
 
-    python -m ginrummy_training.learning.curves runs/eaai runs/classic --out curves.png
+    ginrummy curves runs/eaai runs/classic --out curves.png
 
 The log of a run does as well as its folder.
 """
 
-import argparse
 import csv
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -86,23 +84,3 @@ def draw_curves(runs: Mapping[str, Path], opponents: Sequence[str], out: Path) -
         axes.grid(alpha=0.2)
         out.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(out, dpi=150)
-
-
-def main(arguments: list[str] | None = None) -> int:
-    """Draw curves from the command line."""
-    parser = argparse.ArgumentParser(
-        prog="python -m ginrummy_training.learning.curves", description=__doc__
-    )
-    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="a folder, or its log")
-    parser.add_argument("--against", nargs="*", default=[], metavar="AGENT", help="(all)")
-    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="a PNG")
-    given = parser.parse_args(arguments)
-    try:
-        draw_curves({run.stem: run for run in given.runs}, given.against, given.out)
-    except ResultError as error:
-        parser.error(str(error))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

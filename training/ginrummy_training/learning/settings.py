@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ginrummy_env.core.chance import require_seed
-from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.rules import Rules, as_rules
 
 Episode = Literal["deals", "deal", "game"]
 Reward = Literal["chance", "points", "win", "final"]
@@ -151,14 +151,7 @@ class TrainSettings:
 
     def parsed_rules(self) -> Rules:
         """Return the rules."""
-        from argparse import ArgumentTypeError
-
-        from ginrummy_training.cli.main import parse_rules
-
-        try:
-            return parse_rules(self.rules)
-        except ArgumentTypeError as error:
-            raise ValueError(str(error)) from None
+        return as_rules(self.rules)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON and TOML can hold them."""
@@ -248,7 +241,7 @@ DEMO = replace(
     opponents=((0.0, {"simple": 1.0}),), panel=("simple",), eval_every=32_768, eval_games=400,
     retest_games=400, checkpoint_every=32_768, tensorboard=False,
 )  # fmt: skip
-"""About a minute: enough to see it learn. `ginrummy_training.cli.demo` shows it."""
+"""About a minute: enough to see it learn. `ginrummy demo` shows it."""
 
 FULL = replace(
     QUICK, width=128, layers=3, lessons=4_000_000, steps=20_000_000, rate=3e-4,

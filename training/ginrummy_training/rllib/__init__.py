@@ -1,4 +1,4 @@
 """Gin rummy on RLlib: the environment, a module with legal actions only, PPO by self-play, export.
 
-Needs the extra ``scale``. ``python -m ginrummy_training.rllib.train --help`` says how to train.
+Needs the extra ``scale``. ``ginrummy rllib --help`` says how to train.
 """

@@ -1,7 +1,7 @@
 """Settings of a run on RLlib, and RLlib's configuration made of them."""
 
-from argparse import ArgumentTypeError
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from ray.rllib.algorithms.ppo import PPOConfig
@@ -9,8 +9,7 @@ from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 
-from ginrummy_env.core.rules import Rules
-from ginrummy_training.cli.main import parse_rules
+from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_training.learning.win_chance import WinChance
 from ginrummy_training.rllib.env import NAME, BatchedEnvRunner, register
 from ginrummy_training.rllib.module import SHAPE, SuitModule
@@ -79,14 +78,27 @@ class RLlibSettings:
         Raises:
             ValueError: neither a preset nor settings.
         """
-        try:
-            return parse_rules(self.rules)
-        except ArgumentTypeError as error:
-            raise ValueError(str(error)) from None
+        return as_rules(self.rules)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON can hold them."""
         return asdict(self)
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> "RLlibSettings":
+        """Return the settings with these names and values, and the defaults for all others.
+
+        Raises:
+            ValueError: an unknown name (lists the known ones), or a value of a wrong type.
+        """
+        known = {each.name: type(each.default) for each in fields(cls)}
+        for name, value in given.items():
+            if name not in known:
+                raise ValueError(f"unknown setting {name!r}; the settings are {', '.join(known)}")
+            kinds = (int, float) if known[name] is float else (known[name],)
+            if not isinstance(value, kinds) or isinstance(value, bool) != (known[name] is bool):
+                raise ValueError(f"{name}={value!r}: {known[name].__name__} is needed")
+        return cls(**given)
 
 
 def module_of(agent: str, *_: Any, **__: Any) -> str:

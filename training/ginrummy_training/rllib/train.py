@@ -1,22 +1,18 @@
 """PPO by self-play on RLlib: train, checkpoint, resume, measure, export.
 
-    python -m ginrummy_training.rllib.train runs/rllib --rules eaai --iterations 100
-    python -m ginrummy_training.rllib.train runs/rllib --resume --iterations 200
+    ginrummy rllib runs/rllib --rules eaai --iterations 100
+    ginrummy rllib runs/rllib --resume --iterations 200
     ginrummy match ppo:runs/rllib/policy.npz simple --rules eaai
 
 One module decides for both players and learns from the decisions of both. What is exported is the
 same kind of file that `ginrummy train` writes.
 """
 
-import argparse
 import csv
 import io
-import logging
 import os
 import shutil
-import sys
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
@@ -28,8 +24,6 @@ from ray.rllib.algorithms.ppo import PPO
 from ginrummy_agents.learned.policy import Network, NetworkPolicy
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.policy import make_policy
-from ginrummy_training.cli.main import Parser, whole
-from ginrummy_training.cluster.ray_runner import LOCAL, connected
 from ginrummy_training.evaluation.match import play_match, typed_command
 from ginrummy_training.evaluation.match_summary import games_won
 from ginrummy_training.learning.run_folder import versions
@@ -301,76 +295,3 @@ def _evaluate(
     if sum(share["value"] for share in tested.values()) >= max(before, default=0.0):
         write_whole(run.folder / BEST, run.network().to_bytes())
     return tested
-
-
-def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    raw = argparse.RawDescriptionHelpFormatter
-    made = Parser(
-        prog="python -m ginrummy_training.rllib.train", description=__doc__, formatter_class=raw
-    )
-    made.add_argument("folder", type=Path, metavar="FOLDER", help="of the run, a new one")
-    made.add_argument("--iterations", type=whole, default=100, metavar="N", help="in all (100)")
-    made.add_argument("--resume", action="store_true", help="go on with the run in the folder")
-    made.add_argument("--ray", default=LOCAL, metavar="ADDRESS",
-                      help="of a Ray cluster; a local one is started without it")  # fmt: skip
-    made.add_argument("--checkpoint-every", type=whole, default=10, metavar="N", help="(10)")
-    made.add_argument("--eval-every", type=whole, default=10, metavar="N", help="(10)")
-    made.add_argument("--eval-games", type=whole, default=1_000, metavar="N", help="(1,000)")
-    made.add_argument("--opponents", nargs="+", default=["simple"], metavar="AGENT",
-                      help="of the evaluations (simple)")  # fmt: skip
-    usual = RLlibSettings()
-    group = made.add_argument_group(
-        "settings of a new run (training/ginrummy_training/rllib/config.py)"
-    )
-    for each in fields(RLlibSettings):
-        value = getattr(usual, each.name)
-        name = "--" + each.name.replace("_", "-")
-        if isinstance(value, bool):
-            group.add_argument(name, action=argparse.BooleanOptionalAction, help=f"({value})")
-        else:
-            group.add_argument(name, type=type(value), metavar="X", help=f"({value!r})")
-    return made
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Returns:
-        0; 2 for what can't be done; 130 if interrupted.
-    """
-    options = parser().parse_args(arguments)
-    logging.getLogger("ray.rllib").setLevel(logging.ERROR)  # it tells of its own API's history
-    given = {
-        each.name: getattr(options, each.name)
-        for each in fields(RLlibSettings)
-        if getattr(options, each.name) is not None
-    }
-    try:
-        if options.resume and given:
-            raise ValueError(f"{', '.join(given)}: a run that goes on keeps its settings")
-        settings = None if options.resume else RLlibSettings(**given)
-        runners = (settings or settings_in(options.folder)).env_runners
-        with connected(options.ray, max(1, runners)):
-            train(
-                options.folder,
-                settings,
-                options.iterations,
-                checkpoint_every=max(1, options.checkpoint_every),
-                eval_every=max(1, options.eval_every),
-                eval_games=options.eval_games,
-                opponents=options.opponents,
-                say=lambda text: print(text, flush=True),
-            )
-    except KeyboardInterrupt:
-        print("\ninterrupted; --resume goes on from the last checkpoint", file=sys.stderr)
-        return 130
-    except (ValueError, OSError) as error:
-        print(f"{options.folder}: {' '.join(str(error).split())}", file=sys.stderr)
-        return 2
-    print(f"written: {options.folder}; play it: ginrummy play ppo:{options.folder / POLICY}")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

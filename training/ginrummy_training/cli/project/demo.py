@@ -1,9 +1,4 @@
-"""A demonstration in two or three minutes: ``make demo``.
-
-First a thousand full games of the two simplest ways to play, all at once. Then an agent learns for
-about a minute. Then everybody against everybody, the new one too, under the classic rules and under
-those of the EAAI challenge; tables are printed, results and plots are written into a folder.
-"""
+"""``ginrummy demo``: a thousand games, an agent that learns, and a tournament."""
 
 import argparse
 import sys
@@ -12,17 +7,24 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
-from rich.table import Table
+from ginrummy_training.cli.arguments import add_seed, add_workers, whole
 
-from ginrummy_env.core.rules import PRESETS
-from ginrummy_training.cli.commands import progress_bar, show_tables, speeds, workers_for
-from ginrummy_training.cli.main import Parser, whole
-from ginrummy_training.evaluation.console_tables import ENDINGS, cross_report, plain, titled_table
-from ginrummy_training.evaluation.match import play_match
-from ginrummy_training.evaluation.match_summary import Summary, summarise
-from ginrummy_training.evaluation.tournament import play_tournament, write_tournament
-from ginrummy_training.evaluation.tournament_figures import save_plots
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ginrummy_training.evaluation.match_summary import Summary
+
+HELP = """\
+The project at work, in two or three minutes: a thousand full games of the two simplest ways to
+play; an agent that learns for about a minute; then everyone against everyone, the new agent too,
+under the classic rules and those of the EAAI challenge. Prints tables and writes results and plots.
+
+examples:
+  ginrummy demo
+  ginrummy demo --no-training --out runs/demo
+"""
 
 FIRST = {"random": "random", "knock at once": "gold"}
 """The two simplest ways to play: anything that is legal; least deadwood, knocking when it can."""
@@ -43,9 +45,25 @@ TOURNAMENT_AGENTS = (
 TOURNAMENT_RULES = ("classic", "eaai")
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demonstration and return the exit code."""
-    options = _parser().parse_args(arguments)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("--games", type=whole, default=150, metavar="N",
+                        help="games of each pairing in the tournaments (150)")  # fmt: skip
+    parser.add_argument("--first-games", type=whole, default=1_000, metavar="N",
+                        help="games of the first part (1,000)")  # fmt: skip
+    add_seed(parser)
+    add_workers(parser)
+    parser.add_argument("--training", action=argparse.BooleanOptionalAction, default=True,
+                        help="train an agent too, about a minute (yes)")  # fmt: skip
+    parser.add_argument("--out", type=Path, default=Path("demo"), metavar="FOLDER",
+                        help="for the results (demo)")  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the demonstration."""
+    from ginrummy_training.cli.console import interrupted, show_tables, workers_for
+
     options.workers = workers_for(options, pairings=20)
     start = perf_counter()
     out: Path = options.out
@@ -55,8 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for rules in TOURNAMENT_RULES:
             show_tables("", *tournament(rules, options, out / rules, learned))
     except KeyboardInterrupt:
-        print(f"\ninterrupted; what has been played is in {out}, and is not played again")
-        return 130
+        return interrupted(out)
     print(
         f"\n{perf_counter() - start:.0f} s. Tables and plots are in {out}/classic and {out}/eaai."
     )
@@ -64,23 +81,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _parser() -> Parser:
-    made = Parser(prog="python -m ginrummy_training.cli.demo", description=__doc__)
-    made.add_argument("--games", type=whole, default=150, help="a pairing in the tournaments (150)")
-    made.add_argument("--first-games", type=whole, default=1000, help="of the first part (1000)")
-    made.add_argument("--seed", type=whole, default=0, help="of decks and agents (0)")
-    made.add_argument("--workers", type=whole, help="processes (one for each core)")
-    made.add_argument("--training", action=argparse.BooleanOptionalAction, default=True,
-                      help="train an agent too, about a minute (yes)")  # fmt: skip
-    made.add_argument("--out", type=Path, default=Path("demo"), help="a folder (demo)")
-    return made
-
-
-def first_table(games: int, seed: int, workers: int) -> Table:
+def first_table(games: int, seed: int, workers: int) -> "Table":
     """Play the first part and return what it shows."""
+    from ginrummy_training.cli.commands.bench import speeds
+    from ginrummy_training.cli.console import games_bar
+    from ginrummy_training.evaluation.console_tables import titled_table
+    from ginrummy_training.evaluation.match import play_match
+    from ginrummy_training.evaluation.match_summary import summarise
+
     columns: dict[str, dict[str, str]] = {}
     for name, agent in FIRST.items():
-        with progress_bar([f"{name}: full games to 100"], games) as progress:
+        with games_bar([f"{name}: full games to 100"], games) as progress:
             start = perf_counter()
             result = play_match(
                 agent, agent, games=games, seed=seed, workers=workers, progress=progress
@@ -96,8 +107,10 @@ def first_table(games: int, seed: int, workers: int) -> Table:
     return table
 
 
-def _first_column(summary: Summary) -> dict[str, str]:
+def _first_column(summary: "Summary") -> dict[str, str]:
     """Return how deals ended and what games came to, as text."""
+    from ginrummy_training.evaluation.console_tables import ENDINGS, plain
+
     deals = summary["deals"]
     counts = {words: sum(summary["endings"][way].values()) for way, words in ENDINGS.items()}
     counts["void"] = summary["endings"]["void"]
@@ -137,9 +150,15 @@ def tournament(
     rules: str, options: argparse.Namespace, out: Path, learned: Sequence[str] = ()
 ) -> Sequence[object]:
     """Play a tournament, write it, and return what is to be printed."""
+    from ginrummy_env.core.rules import PRESETS
+    from ginrummy_training.cli.console import games_bar
+    from ginrummy_training.evaluation.console_tables import cross_report
+    from ginrummy_training.evaluation.tournament import play_tournament, write_tournament
+    from ginrummy_training.evaluation.tournament_figures import save_plots
+
     agents = (*TOURNAMENT_AGENTS, *learned)
     names = [f"{rules}: {a} – {b}" for a, b in combinations(agents, 2)]
-    with progress_bar(names, options.games) as progress:
+    with games_bar(names, options.games) as progress:
         played = play_tournament(
             agents,
             games=options.games,
@@ -152,7 +171,3 @@ def tournament(
     summary = write_tournament(played, out)
     save_plots(summary, out)
     return [cross_report(summary)]
-
-
-if __name__ == "__main__":
-    sys.exit(main())

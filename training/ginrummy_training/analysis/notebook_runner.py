@@ -5,10 +5,8 @@ whole once its last cell has run. Results that take long are kept by the noteboo
 (`ginrummy_training.analysis.notebook_cache`), so what was interrupted goes on.
 """
 
-import argparse
 import hashlib
 import os
-import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -17,7 +15,7 @@ from time import perf_counter
 from typing import Any
 
 import ginrummy_env
-from ginrummy_training.analysis.notebook_cache import FAST_VARIABLE, FOLDER_VARIABLE, kept_root
+from ginrummy_training.analysis.notebook_cache import FAST_VARIABLE
 from ginrummy_training.storage import ResultError, write_whole
 
 CELL_SECONDS = 3_600
@@ -139,65 +137,9 @@ def chosen(folder: Path, only: Sequence[str]) -> list[Path]:
     return wanted
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m ginrummy_training.cli.notebooks",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="example: python -m ginrummy_training.cli.notebooks --only 02 --out /tmp/mine",
-    )
-    parser.add_argument("--fast", action="store_true", help="small settings: seconds, not minutes")
-    parser.add_argument("--only", nargs="+", default=[], metavar="NAME",
-                        help="those whose names begin so: --only 01 03")  # fmt: skip
-    parser.add_argument("--folder", type=Path, default=Path("notebooks"), help="(notebooks)")
-    parser.add_argument("--out", type=Path, metavar="FOLDER",
-                        help="where they are written, if not over themselves")  # fmt: skip
-    parser.add_argument("--fresh", action="store_true",
-                        help="forget results that earlier runs have kept")  # fmt: skip
-    return parser
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Execute notebooks from the command line."""
-    parser = _parser()
-    given = parser.parse_args(arguments)
-    try:
-        paths = chosen(given.folder, given.only)
-    except ValueError as error:
-        parser.error(str(error))
-    if given.fast and given.out is None:
-        parser.error("--fast needs --out: what ships has been executed on full settings")
-    root = kept_root().resolve()
-    os.environ[FOLDER_VARIABLE] = str(root)
-    if given.fresh:
-        shutil.rmtree(root, ignore_errors=True)
-    out: Path = given.out or given.folder
-    start = perf_counter()
-    for path in paths:
-        begun = perf_counter()
-        try:
-            notebook = execute(
-                path, given.folder, fast=given.fast, say=lambda text: print(text, flush=True)
-            )
-        except (NotebookError, ResultError) as error:
-            print(error, file=sys.stderr)
-            return 1
-        except KeyboardInterrupt:
-            print(f"\ninterrupted; what has been played is kept in {root}", file=sys.stderr)
-            return 130
-        write_notebook(notebook, out / path.name)
-        print(f"{out / path.name}: written after {perf_counter() - begun:.0f} s", flush=True)
-    print(f"{len(paths)} notebooks, {perf_counter() - start:.0f} s")
-    return 0
-
-
 def write_notebook(notebook: Any, path: Path) -> None:
     """Write a notebook whole, with the indentation and the order of keys that Jupyter uses."""
     import nbformat
 
     text = nbformat.writes(notebook)  # type: ignore[no-untyped-call]
     write_whole(path, (text.rstrip("\n") + "\n").encode())
-
-
-if __name__ == "__main__":
-    sys.exit(main())

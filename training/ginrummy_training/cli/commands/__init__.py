@@ -1,0 +1,1 @@
+"""Commands for everyone: one module per command, which imports what is heavy when it runs."""

@@ -1,0 +1,109 @@
+"""``ginrummy match``: two agents play thousands of games."""
+
+import argparse
+import os
+from pathlib import Path
+from time import perf_counter
+
+from ginrummy_training.cli.arguments import (
+    AGENTS_HELP,
+    RULES_HELP,
+    add_out,
+    add_playing,
+    add_rules,
+    add_seed,
+    whole,
+)
+
+HELP = f"""\
+Two agents play full games in pairs: both games of a pair have the same cards with the seats
+swapped, so that lucky cards help both sides. The output has 95 % intervals, clustered by pair.
+Games and deals are reported separately: an agent can win most deals and lose the game.
+
+examples:
+  ginrummy match simple gold
+  ginrummy match simple:0 simple --rules eaai --games 20000 --seed 7
+  ginrummy match lookahead simple --rules eaai --out runs/lookahead
+
+With --out the games are saved: Ctrl-C pauses the match; run the same command to resume. A larger
+--games adds games. --workers, --batch and --ray change the speed only: agents, rules, seed and its
+number determine a game. docs/SCALE.md explains --ray.
+
+files in --out:
+  games.npz      every game, one row per game; the match resumes from it
+  games.csv      the same as text
+  match.json     the summary, with rules, seed, versions and command
+  records.txt    the first games, move by move, with --records N: `ginrummy replay` shows them
+
+--record FILE also writes the first games (--records says how many, else 10), and next to each
+decision what agents that report it thought of it: `ginrummy replay FILE --html PAGE.html`.
+
+{AGENTS_HELP}
+{RULES_HELP}"""
+
+RECORDED = 10
+"""Games that `--record` writes unless `--records` gives another number."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("agents", nargs=2, metavar="AGENT")
+    add_rules(parser)
+    add_seed(parser)
+    add_out(parser, "folder for the results, and to resume from")
+    add_playing(parser, 10_000)
+    parser.add_argument("--records", type=whole, default=0, metavar="N",
+                        help="write the first N games, move by move, into --out")  # fmt: skip
+    parser.add_argument("--record", type=Path, metavar="FILE",
+                        help="write the first games with what the agents thought")  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Play a match."""
+    from ginrummy_env.records.recorder import save
+    from ginrummy_training.cli.console import games_bar, interrupted, show_tables, who_plays
+    from ginrummy_training.evaluation.annotated_records import record_match
+    from ginrummy_training.evaluation.console_tables import match_report
+    from ginrummy_training.evaluation.match import play_match, record_games, require_games
+    from ginrummy_training.evaluation.match_summary import summarise
+    from ginrummy_training.evaluation.tournament import write_games
+    from ginrummy_training.storage import write_json
+
+    a, b = options.agents
+    out: Path | None = options.out
+    if options.records and out is None and options.record is None:
+        raise ValueError("--records needs --out, a folder to write them into, or --record")
+    require_games(options.games)
+    start = perf_counter()
+    try:
+        with games_bar([f"{a} – {b}"], options.games) as progress:
+            result = play_match(
+                a,
+                b,
+                games=options.games,
+                seed=options.seed,
+                rules=options.rules,
+                **who_plays(options),
+                batch=options.batch,
+                max_deals=options.max_deals,
+                out=None if out is None else out / "games.npz",
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        return interrupted(out)
+    summary = summarise(result)
+    show_tables(match_report(summary))
+    print(f"{perf_counter() - start:.1f} s")
+    if out is not None:
+        write_json(out / "match.json", summary)
+        write_games(result, out / "games.csv")
+        if options.records:
+            first = min(options.records, options.games)
+            save(out / "records.txt", record_games(result.match, first))
+        print(f"written: {out}{os.sep}")
+    if options.record is not None:
+        first = min(options.records or RECORDED, options.games)
+        save(options.record, record_match(result.match, first))
+        print(f"written: {options.record}")
+    return 0

@@ -1,0 +1,111 @@
+"""``ginrummy render``: a position as text or as a picture."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ginrummy_training.cli.arguments import (
+    AGENTS_HELP,
+    RULES_HELP,
+    add_out,
+    add_rules,
+    add_seed,
+    whole,
+)
+
+if TYPE_CHECKING:
+    from ginrummy_env.core.rules import Rules
+    from ginrummy_env.core.state import BatchState
+    from ginrummy_env.core.view import View
+
+HELP = f"""\
+Draws a position: after some actions of an agent that plays both sides. Without --out it is printed.
+
+examples:
+  ginrummy render --seed 13 --steps 139
+  ginrummy render --seed 13 --steps 139 --out position.svg
+  ginrummy render --agent champion --view both --out position.png
+
+{AGENTS_HELP}
+{RULES_HELP}"""
+
+SUFFIXES = (".png", ".svg", ".html", ".txt")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    add_rules(parser)
+    add_seed(parser)
+    add_out(parser, f"file for the picture ({', '.join(SUFFIXES)})")
+    parser.add_argument("--steps", type=whole, default=20, metavar="N",
+                        help="actions before the position (20)")  # fmt: skip
+    parser.add_argument("--agent", default="simple", metavar="AGENT",
+                        help="plays both sides (simple)")  # fmt: skip
+    parser.add_argument("--view", choices=("0", "1", "both", "mover"), default="mover",
+                        help="whose cards are shown (mover)")  # fmt: skip
+    parser.add_argument("--width", type=whole, default=900, metavar="N",
+                        help="of a PNG, in pixels (900)")  # fmt: skip
+    parser.add_argument("--ascii", action="store_true", help="text in ASCII only")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draw a position."""
+    from ginrummy_env.core.view import make_view
+    from ginrummy_env.render import position_text
+    from ginrummy_training.cli.console import color
+
+    out: Path | None = options.out
+    if out is not None and out.suffix not in SUFFIXES:
+        raise ValueError(f"--out {out}: the name must end in one of {', '.join(SUFFIXES)}")
+    state = played(options.seed, options.steps, options.rules, options.agent)
+    player = int(options.view) if options.view in "01" else None
+    view = make_view(state, options.rules, player)
+    opponent = None
+    if options.view == "both":
+        opponent = make_view(state, options.rules, 1 - view.player)
+    if out is None:
+        text = position_text(view, opponent=opponent, color=color(), ascii=options.ascii)
+        print(text, end="")
+        return 0
+    write(out, view, opponent, options.width, options.ascii)
+    print(f"written: {out} ({out.stat().st_size:,} bytes)")
+    return 0
+
+
+def played(seed: int, steps: int, rules: "Rules", agent: str) -> "BatchState":
+    """Return a game after this many actions of an agent that plays both sides.
+
+    It ends earlier if the game does.
+    """
+    import numpy as np
+
+    from ginrummy_env.core.game import new_games, next_deals
+    from ginrummy_env.core.state import Phase
+    from ginrummy_env.core.step import step
+    from ginrummy_env.core.view import make_view
+    from ginrummy_env.policy import make_policy
+
+    player = make_policy(agent)
+    rng = np.random.default_rng(seed)
+    state = new_games(seed, 1, rules)
+    for _ in range(steps):
+        next_deals(state, rules)
+        if state.phase[0] == Phase.GAME_OVER:
+            break
+        step(state, player.act(make_view(state, rules), rng), rules)
+    return state
+
+
+def write(out: Path, view: "View", opponent: "View | None", width: int, ascii: bool) -> None:
+    """Write a position in the form that the file's name asks for."""
+    from ginrummy_env.render import PixelRenderer, position_html, position_svg, position_text
+
+    if out.suffix == ".png":
+        with PixelRenderer(width) as renderer:
+            renderer.save(out, view, opponent=opponent)
+    elif out.suffix == ".txt":
+        out.write_text(position_text(view, opponent=opponent, ascii=ascii), encoding="utf-8")
+    else:
+        draw = position_svg if out.suffix == ".svg" else position_html
+        out.write_text(draw(view, opponent=opponent) + "\n", encoding="utf-8")

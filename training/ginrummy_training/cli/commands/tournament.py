@@ -1,0 +1,82 @@
+"""``ginrummy tournament``: everyone plays everyone."""
+
+import argparse
+import os
+from itertools import combinations
+from pathlib import Path
+from time import perf_counter
+
+from ginrummy_training.cli.arguments import (
+    AGENTS_HELP,
+    RULES_HELP,
+    add_out,
+    add_playing,
+    add_rules,
+    add_seed,
+)
+
+HELP = f"""\
+Everyone plays everyone, all on the same decks. Prints the cross table and Bradley-Terry ratings
+with 95 % intervals.
+
+examples:
+  ginrummy tournament random gold simple simple:0
+  ginrummy tournament simple gold lookahead --rules eaai --games 4000 --out runs/ladder
+
+With --out everything is saved: Ctrl-C pauses, the same command resumes, and a command with more
+agents plays only the new pairings. --ray plays on a cluster (docs/SCALE.md): the same games.
+
+files in --out:
+  tournament.json, ratings.csv, pairings.csv, cross_table.csv    results, with seed, rules, versions
+  cross_table.png, ratings.png, endings.png                      plots
+  games-A-B-*.npz                                                every game of a pairing
+
+{AGENTS_HELP}
+{RULES_HELP}"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("agents", nargs="+", metavar="AGENT")
+    add_rules(parser)
+    add_seed(parser)
+    add_out(parser, "folder for results and plots, and to resume from")
+    add_playing(parser, 2_000)
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Play a tournament."""
+    from ginrummy_training.cli.console import games_bar, interrupted, show_tables, who_plays
+    from ginrummy_training.evaluation.console_tables import cross_report
+    from ginrummy_training.evaluation.match import require_games
+    from ginrummy_training.evaluation.tournament import play_tournament, write_tournament
+    from ginrummy_training.evaluation.tournament_figures import save_plots
+
+    out: Path | None = options.out
+    names = [f"{a} – {b}" for a, b in combinations(options.agents, 2)]
+    start = perf_counter()
+    require_games(options.games)
+    try:
+        with games_bar(names or ["nobody"], options.games) as progress:
+            tournament = play_tournament(
+                options.agents,
+                games=options.games,
+                seed=options.seed,
+                rules=options.rules,
+                **who_plays(options, len(names)),
+                batch=options.batch,
+                max_deals=options.max_deals,
+                out=out,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        return interrupted(out)
+    summary = tournament.summary()
+    show_tables(cross_report(summary))
+    print(f"{perf_counter() - start:.1f} s")
+    if out is not None:
+        write_tournament(tournament, out)
+        save_plots(summary, out)
+        print(f"written: {out}{os.sep}")
+    return 0

@@ -1,0 +1,149 @@
+"""``ginrummy train``: imitation, then PPO."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ginrummy_training.cli.arguments import RULES_HELP, assignment, whole
+
+if TYPE_CHECKING:
+    from ginrummy_training.learning.settings import TrainSettings
+
+PRESETS = ("smoke", "demo", "quick", "full")
+"""From the smallest to the largest: `ginrummy_training.learning.settings.PRESETS`."""
+
+HELP = f"""\
+Trains an agent: a network first imitates a rule agent, then improves by PPO restricted to legal
+actions, against rule agents and its own past. Needs the extra: pip install 'ginrummy_env[train]'.
+
+examples:
+  ginrummy train runs/smoke --preset smoke         every part once, in under a minute
+  ginrummy train runs/eaai --rules eaai            five minutes on a free core
+  ginrummy train runs/eaai --resume                resumes where it stopped or was killed
+  ginrummy train runs/long --preset full --rules classic --seed 7
+  ginrummy train runs/mine --config mine.toml --set steps=2000000 --set teacher=simple
+  ginrummy match ppo:runs/eaai/best.npz simple --rules eaai
+
+presets, from the smallest: smoke, demo, quick (the default), full.
+
+settings are lines of a TOML file, or --set NAME=VALUE (a TOML value; quotes may be left out):
+  rules = "eaai"
+  reward = "points"                         # or "chance" (of winning the game), "win", "final"
+  teacher = "lookahead:knock_turns=7"       # "": imitate nobody
+  opponents = {{simple = 0.5, lookahead = 0.2, pool = 0.3}}
+--show prints all of them; training/ginrummy_training/learning/settings.py explains each.
+
+files in the folder:
+  settings.json        settings, command, exact versions
+  log.csv              losses, evaluations, how deals ended, time
+  best.npz             the best policy so far; imitation.npz: before PPO; last.npz: at the end
+  checkpoint.pt        what --resume starts from
+  pool-*.npz           past policies to play against
+  result.json          after the end: the best policy on fresh decks
+  curve.png            games won over the steps
+  tensorboard/         tensorboard --logdir runs
+
+{RULES_HELP}"""
+
+NEEDED = "pip install 'ginrummy_env[train]'"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of the run, a new one")
+    parser.add_argument("--resume", action="store_true", help="resume the run in the folder")
+    parser.add_argument("--preset", choices=PRESETS, default="quick", help="(quick)")
+    parser.add_argument("--config", type=Path, metavar="FILE", help="settings, TOML")
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="given",
+                        help="a setting; may be given several times")  # fmt: skip
+    parser.add_argument("--rules", metavar="RULES", help="a preset or settings, see below (eaai)")
+    parser.add_argument("--seed", type=whole, metavar="N",
+                        help="seed of decks, agents and weights (0)")  # fmt: skip
+    parser.add_argument("--show", action="store_true", help="print the settings and stop")
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Train, or resume a training."""
+    if options.resume:
+        return start(options, None)
+    settings = settings_of(options)
+    if options.show:
+        show(settings)
+        return 0
+    return start(options, settings)
+
+
+def settings_of(options: argparse.Namespace) -> "TrainSettings":
+    """Return the settings that the arguments ask for.
+
+    Raises:
+        ValueError: an unknown setting, or a bad value.
+    """
+    from ginrummy_training.learning.settings import PRESETS, TrainSettings
+
+    settings = PRESETS[options.preset]
+    if options.config is not None:
+        settings = TrainSettings.load(options.config, settings)
+    given: dict[str, Any] = dict(assignment(text) for text in options.given)
+    for name in ("rules", "seed", "teacher"):
+        value = getattr(options, name, None)
+        if value is not None:
+            given[name] = value
+    folder = getattr(options, "data", None)
+    if folder is not None:
+        from ginrummy_training.dataset.shards import Data
+
+        given["data"] = str(folder)
+        agents = Data(folder).agents
+        named = "teacher" in given or options.config is not None
+        if not named and len(agents) == 1:
+            given["teacher"] = agents[0]
+    settings = settings.changed(given)
+    settings.parsed_rules()  # a wrong name is found at once
+    return settings
+
+
+def show(settings: "TrainSettings") -> None:
+    """Print settings as TOML."""
+    import json
+
+    def toml(value: Any) -> str:
+        if isinstance(value, dict):
+            inside = ", ".join(f"{json.dumps(k)} = {toml(v)}" for k, v in value.items())
+            return f"{{{inside}}}"
+        if isinstance(value, list):
+            return f"[{', '.join(map(toml, value))}]"
+        return "0" if value is None else json.dumps(value)
+
+    for name, value in settings.to_dict().items():
+        print(f"{name} = {toml(value)}")
+
+
+def start(options: argparse.Namespace, settings: "TrainSettings | None") -> int:
+    """Run the training; None resumes one, and only its length may be changed."""
+    try:
+        from ginrummy_training.learning.run_folder import Run
+        from ginrummy_training.learning.train import train
+    except ModuleNotFoundError as error:
+        raise RuntimeError(f"{error.name} is missing: {NEEDED}") from error
+    if options.resume:
+        Run.extend(options.folder, dict(assignment(text) for text in options.given))
+    try:
+        train(
+            options.folder,
+            settings,
+            resume=options.resume,
+            progress_bar=sys.stderr.isatty(),
+            say=lambda text: print(text, flush=True),
+        )
+    except KeyboardInterrupt:
+        print(
+            f"\ninterrupted; `ginrummy train {options.folder} --resume` resumes from the last "
+            "checkpoint",
+            file=sys.stderr,
+        )
+        return 130
+    print(f"written: {options.folder}; play it: ginrummy play ppo:{options.folder / 'best.npz'}")
+    return 0

@@ -1,0 +1,1 @@
+"""Commands that make what the project publishes: data files, tables, notebooks, the demo."""

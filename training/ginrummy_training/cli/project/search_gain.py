@@ -1,0 +1,70 @@
+"""``ginrummy search-gain``: what a search gains over its base policy."""
+
+import argparse
+
+from ginrummy_training.cli.arguments import (
+    AGENTS_HELP,
+    RULES_HELP,
+    add_out,
+    add_rules,
+    add_seed,
+    whole,
+)
+
+HELP = f"""\
+Measures what a search gains over its base policy, in positions of the base policy's own deals: a
+cheap measure with less noise than games. Where a variant wants another action, both actions are
+played on several times in the true position. The gain in a hundred decisions is about what games
+would show, because a game has some hundred decisions.
+
+examples:
+  ginrummy search-gain search:64 search:64,belief=false --out gain.json
+
+{AGENTS_HELP}
+{RULES_HELP}"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("agents", nargs="+", metavar="AGENT", help="searches, such as search:64")
+    parser.add_argument("--against", default="simple", metavar="AGENT",
+                        help="the opponent of the base policy (simple)")  # fmt: skip
+    add_rules(parser, "eaai")
+    add_seed(parser)
+    add_out(parser, "JSON file; the plot is written next to it")
+    parser.add_argument("--deals", type=whole, default=1_000, metavar="N", help="(1,000)")
+    parser.add_argument("--repeats", type=whole, default=6, metavar="N",
+                        help="times that each action is played on (6)")  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, print and write."""
+    from ginrummy_training.analysis.search_gain import measure, plot
+    from ginrummy_training.evaluation.match import typed_command, versions
+    from ginrummy_training.storage import write_json
+
+    found = measure(
+        options.agents, options.against, options.rules, options.deals, options.seed, options.repeats
+    )
+    print(
+        f"{found['rules']}, {found['base']} against {options.against}: "
+        f"{found['decisions']} decisions"
+    )
+    for each in found["variants"]:
+        over = each["over_the_first"]
+        print(
+            f"{each['search']:40} differs in {100 * each['left']:.1f} %, gains "
+            f"{each['gain']:+.2f} ± {each['half']:.2f} % of games in 100 decisions; over the first "
+            f"{over['gain']:+.2f} ± {over['half']:.2f}"
+        )
+        for kind, gain in each["kinds"].items():
+            if "gain" in gain:
+                print(
+                    f"    {kind}: {gain['count']}, {gain['gain']:+.2f} ± {gain['half']:.2f} % each"
+                )
+    if options.out is not None:
+        write_json(options.out, found | {"command": typed_command(), "versions": versions()})
+        plot(found).savefig(options.out.with_suffix(".png"), dpi=130)
+        print(f"written: {options.out}")
+    return 0
