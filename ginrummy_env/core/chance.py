@@ -17,6 +17,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ginrummy_env.core.checks import whole
+
 _GAMMA = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, odd: steps through all 2**64 values
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
@@ -114,13 +116,9 @@ def bits(row_keys: NDArray[np.uint64], count: int, start: int = 0) -> NDArray[np
     return mix(row_keys[:, None] + counters)
 
 
-def require_seed(seed: int) -> int:
-    """Return the seed, or raise ValueError if it is no whole number from 0 to 2**64 - 1."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
-        raise ValueError(f"seed={seed!r}: a whole number from 0 to 2**64 - 1 is needed")
-    if not 0 <= int(seed) <= MAX_SEED:
-        raise ValueError(f"seed={seed}: a whole number from 0 to 2**64 - 1 is needed")
-    return int(seed)
+def require_seed(seed: object) -> int:
+    """Return the seed, or raise ValueError if it is not a whole number from 0 to 2**64 - 1."""
+    return whole("seed", seed, 0, MAX_SEED)
 
 
 class Random(Protocol):
@@ -156,7 +154,7 @@ class RowRandom:
         Raises:
             ValueError: the first dimension is not the number of keys.
         """
-        shape = (size,) if isinstance(size, int | np.integer) else tuple(size)
+        shape = tuple(size) if isinstance(size, tuple | list) else (whole("size", size, 0),)
         if not shape or shape[0] != len(self._keys):
             raise ValueError(
                 f"size={size}: the first dimension must be {len(self._keys)}, a row a game"

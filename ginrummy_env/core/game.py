@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.cards import Points, Rows
+from ginrummy_env.core.chance import MAX_SEED
+from ginrummy_env.core.checks import whole, whole_numbers
 from ginrummy_env.core.deal import deal, decks, first_dealers, require_decks
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, BatchState, Int8, Phase, require_rows
@@ -39,9 +41,7 @@ def new_games(
     """
     numbers = np.asarray(games)
     if numbers.ndim == 0:
-        if numbers.dtype.kind not in "iu" or numbers < 0:
-            raise ValueError(f"games={games!r}: a whole number of games is needed")
-        numbers = np.arange(int(numbers))
+        numbers = np.arange(whole("games", games, 0))
     state = BatchState.empty(len(numbers))
     restart(state, np.arange(len(numbers)), seed, numbers, rules, dealers=dealers, decks=decks)
     return state
@@ -69,14 +69,14 @@ def restart(
         decks: [K, 52] first decks, or None for chance.
     """
     rows = require_rows(rows, len(state))
-    seeds = _a_row("seed", _unsigned("seed", seed), rows)
-    numbers = _a_row("game number", _unsigned("game number", games), rows)
+    seeds = _a_row("seed", whole_numbers("seed", seed, 0, MAX_SEED, np.uint64), rows)
+    numbers = _a_row(
+        "game number", whole_numbers("game number", games, 0, MAX_SEED, np.uint64), rows
+    )
     if dealers is None:
         dealing = first_dealers(seeds, numbers)
     else:
-        dealing = _a_row("dealer", np.asarray(dealers), rows)
-        if not np.isin(dealing, (0, 1)).all():
-            raise ValueError(f"dealers={dealers}: each is player 0 or 1")
+        dealing = _a_row("dealer", whole_numbers("dealer", dealers, 0, 1, np.int8), rows)
     given = None if decks is None else require_decks(decks, len(rows))
     state.seed[rows], state.game_number[rows] = seeds, numbers
     state.dealer[rows] = dealing
@@ -172,10 +172,3 @@ def _a_row(name: str, values: NDArray[Any], rows: Rows) -> NDArray[Any]:
     if values.shape not in ((), rows.shape):
         raise ValueError(f"{name}s of shape {values.shape} for {len(rows)} rows")
     return np.broadcast_to(values, rows.shape)
-
-
-def _unsigned(name: str, numbers: ArrayLike) -> NDArray[np.uint64]:
-    array = np.asarray(numbers)
-    if array.dtype.kind not in "iu" or (array.size and array.min() < 0):
-        raise ValueError(f"{name}={numbers!r}: whole numbers from 0 to 2**64 - 1 are needed")
-    return array.astype(np.uint64)

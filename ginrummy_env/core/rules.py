@@ -5,6 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from ginrummy_env.core.cards import HAND_SIZE, NUM_CARDS
+from ginrummy_env.core.checks import flag, one_of, whole
 
 EqualDeadwood = Literal["undercut", "knocker", "nobody"]
 GinAnswered = Literal["gin_wins", "undercut", "nobody"]
@@ -35,6 +36,17 @@ _RANGES: dict[str, tuple[int, int]] = {
     "void_stock": (0, NUM_STOCK - 1),
     "turn_bound": (1, 10000),
 }
+
+
+def _checked(name: str, value: object) -> int | str | bool | None:
+    """Return the value of a setting as a plain one, or say what the setting allows."""
+    if name in _CHOICES:
+        return one_of(name, value, _CHOICES[name])
+    if name not in _RANGES:
+        return flag(name, value)
+    if name != "turn_bound":
+        return whole(name, value, *_RANGES[name])
+    return None if value is None else whole(name, value, *_RANGES[name], or_="None")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,23 +133,7 @@ class Rules:
 
     def __post_init__(self) -> None:
         for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in _CHOICES:
-                if value not in _CHOICES[field.name]:
-                    allowed = ", ".join(map(repr, _CHOICES[field.name]))
-                    raise ValueError(f"{field.name}={value!r}: one of {allowed} is needed")
-            elif field.name in _RANGES:
-                low, high = _RANGES[field.name]
-                if field.name == "turn_bound" and value is None:
-                    continue
-                if type(value) is not int or not low <= value <= high:
-                    none = " (or None)" if field.name == "turn_bound" else ""
-                    raise ValueError(
-                        f"{field.name}={value!r}: a whole number from {low} to {high}{none} is "
-                        "needed"
-                    )
-            elif type(value) is not bool:
-                raise ValueError(f"{field.name}={value!r}: True or False is needed")
+            object.__setattr__(self, field.name, _checked(field.name, getattr(self, field.name)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that differ from the defaults, as JSON can hold them.

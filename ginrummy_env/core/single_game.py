@@ -156,7 +156,9 @@ def quick_legal_step(
     Returns:
         Whether it has been taken; if not, nothing has changed.
     """
-    if not isinstance(action, int | np.integer) or not 0 <= action < NUM_ACTIONS:
+    if isinstance(action, bool) or not isinstance(action, int | np.integer):
+        return False
+    if not 0 <= action < NUM_ACTIONS:
         return False
     if mask is None:
         mask = quick_mask(state, rules)

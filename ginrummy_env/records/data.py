@@ -1,15 +1,14 @@
 """What a record of a game holds: plain values, no arrays."""
 
-import math
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from ginrummy_env.core.actions import NUM_ACTIONS, format_action
-from ginrummy_env.core.cards import NUM_CARDS, format_card
+from ginrummy_env.core.actions import NUM_ACTIONS
+from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.chance import MAX_SEED
+from ginrummy_env.core.checks import quoted, real, whole
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import final_scores
 from ginrummy_env.core.state import NOBODY, NUM_PLAYERS, Outcome
@@ -69,21 +68,19 @@ class Annotation:
     """Cards and how likely each is in the opponent's hand, from 0 to 1."""
 
     def __post_init__(self) -> None:
-        _whole("step", self.step, MAX_ACTIONS - 1)
-        estimate = tuple((operator.index(card), float(share)) for card, share in self.estimate)
-        object.__setattr__(self, "estimate", estimate)
-        for card, share in estimate:
-            _whole("card", card, NUM_CARDS - 1)
-            if not 0 <= share <= 1:
-                raise ValueError(f"{format_card(card)} {share}: a number from 0 to 1 is needed")
+        _set(self, "step", whole("step", self.step, 0, MAX_ACTIONS - 1))
+        estimate = tuple(
+            (whole("card", card, 0, NUM_CARDS - 1), real("share", share, 0, 1))
+            for card, share in self.estimate
+        )
+        _set(self, "estimate", estimate)
         if len({card for card, _ in estimate}) < len(estimate):
             raise ValueError(f"estimate of action {self.step}: a card appears twice")
-        values = tuple((operator.index(action), float(value)) for action, value in self.values)
-        object.__setattr__(self, "values", values)
-        for action, value in values:
-            _whole("action", action, NUM_ACTIONS - 1)
-            if not math.isfinite(value):
-                raise ValueError(f"{format_action(action)} {value}: a finite number is needed")
+        values = tuple(
+            (whole("action", action, 0, NUM_ACTIONS - 1), real("value", value))
+            for action, value in self.values
+        )
+        _set(self, "values", values)
         if len({action for action, _ in values}) < len(values):
             raise ValueError(f"values of action {self.step}: an action appears twice")
         if self.note:
@@ -138,18 +135,15 @@ class DealRecord:
     """At most one for each action, in order."""
 
     def __post_init__(self) -> None:
-        _whole("deal number", self.number, MAX_DEALS)
-        _whole("dealer", self.dealer, NUM_PLAYERS - 1)
-        object.__setattr__(self, "deck", _numbers("deck", self.deck))
-        object.__setattr__(self, "actions", _numbers("actions", self.actions))
+        _set(self, "number", whole("deal number", self.number, 0, MAX_DEALS))
+        _set(self, "dealer", whole("dealer", self.dealer, 0, NUM_PLAYERS - 1))
+        _set(self, "deck", _numbers("card", self.deck, NUM_CARDS))
+        _set(self, "actions", _numbers("action", self.actions, NUM_ACTIONS))
         if sorted(self.deck) != list(range(NUM_CARDS)):
             raise ValueError(f"deck={self.deck}: the 52 cards 0..51 are needed, each once")
         if len(self.actions) > MAX_ACTIONS:
             raise ValueError(f"{len(self.actions)} actions: at most {MAX_ACTIONS} may be recorded")
-        wrong = [action for action in self.actions if not 0 <= action < NUM_ACTIONS]
-        if wrong:
-            raise ValueError(f"action {wrong[0]}: there are 0..{NUM_ACTIONS - 1}")
-        object.__setattr__(self, "annotations", tuple(self.annotations))
+        _set(self, "annotations", tuple(self.annotations))
         steps = [annotation.step for annotation in self.annotations]
         if steps != sorted(set(steps)) or (steps and steps[-1] >= len(self.actions)):
             raise ValueError(
@@ -180,22 +174,23 @@ class GameRecord:
     start_deals_won: Pair = (0, 0)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "deals", tuple(self.deals))
+        _set(self, "deals", tuple(self.deals))
         if not self.deals:
             raise ValueError("deals=(): at least one deal is needed")
         if (self.seed is None) != (self.game_number is None):
             raise ValueError(f"seed={self.seed}, game_number={self.game_number}: both or none")
         for name in ("seed", "game_number"):
             if getattr(self, name) is not None:
-                _whole(name, getattr(self, name), MAX_SEED)
+                _set(self, name, whole(name, getattr(self, name), 0, MAX_SEED))
         for name in ("players", "start_scores", "start_deals_won"):
             pair = getattr(self, name)
             if pair is not None and (type(pair) is not tuple or len(pair) != NUM_PLAYERS):
                 raise ValueError(f"{name}={pair!r}: a tuple of two is needed, one a player")
         for player in self.players or ():
             require_line("name", player, MAX_NAME)
-        for number in (*self.start_scores, *self.start_deals_won):
-            _whole("start", number, MAX_SCORE)
+        for name in ("start_scores", "start_deals_won"):
+            first, second = (whole(name, number, 0, MAX_SCORE) for number in getattr(self, name))
+            _set(self, name, (first, second))
 
     @property
     def scores(self) -> Pair:
@@ -240,27 +235,18 @@ class GameRecord:
 def require_line(what: str, text: str, most: int) -> str:
     """Return the text, or raise ValueError if it would not survive being written in a line."""
     if not isinstance(text, str) or not text or len(text) > most:
-        raise ValueError(f"{what} {clip(text)}: 1 to {most} characters are needed")
+        raise ValueError(f"{what} {quoted(text)}: 1 to {most} characters are needed")
     if not text.isprintable() or text != " ".join(text.split()):
         raise ValueError(
-            f"{what} {clip(text)}: one line is needed, with single spaces between its words"
+            f"{what} {quoted(text)}: one line is needed, with single spaces between its words"
         )
     return text
 
 
-def clip(value: object, most: int = 60) -> str:
-    """Return the repr of a value, shortened if it is long."""
-    text = repr(value if not isinstance(value, str) else value[: most + 1])
-    return text if len(text) <= most + 2 else text[:most] + "..."
+def _numbers(what: str, numbers: Iterable[int], count: int) -> tuple[int, ...]:
+    return tuple(whole(what, number, 0, count - 1) for number in numbers)
 
 
-def _whole(what: str, number: int, most: int) -> None:
-    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= most:
-        raise ValueError(f"{what}={clip(number)}: a whole number from 0 to {most} is needed")
-
-
-def _numbers(what: str, numbers: Iterable[int]) -> tuple[int, ...]:
-    try:
-        return tuple(map(operator.index, numbers))
-    except TypeError:
-        raise ValueError(f"{what}: whole numbers are needed") from None
+def _set(record: object, name: str, value: object) -> None:
+    """Set a field of a frozen record while it is made."""
+    object.__setattr__(record, name, value)

@@ -16,6 +16,7 @@ from ginrummy_env.core.actions import (
 )
 from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, format_card, parse_card
 from ginrummy_env.core.chance import MAX_SEED
+from ginrummy_env.core.checks import quoted
 from ginrummy_env.core.rules import NUM_STOCK, PRESETS, Rules
 from ginrummy_env.records.data import (
     MAX_ACTIONS,
@@ -27,7 +28,6 @@ from ginrummy_env.records.data import (
     DealRecord,
     GameRecord,
     RecordError,
-    clip,
     require_line,
 )
 from ginrummy_env.records.writer import HEADER, NUM_DEALT, checksum, seed_deck
@@ -134,7 +134,7 @@ class _Lines:
         """Return the rest of the next line, which must begin with the word ``start``."""
         text = self.take(repr(what))
         if not text.startswith(start + " "):
-            raise self.wrong(f"{clip(text)}: {what!r} is needed here")
+            raise self.wrong(f"{quoted(text)}: {what!r} is needed here")
         return text[len(start) + 1 :]
 
     def numbers(self, what: str, most: int) -> list[int]:
@@ -142,7 +142,7 @@ class _Lines:
         text = self.take(repr(what))
         match = re.fullmatch(re.escape(what).replace("N", "([0-9]{1,20})"), text)
         if match is None:
-            raise self.wrong(f"{clip(text)}: {what!r} is needed here, N a whole number")
+            raise self.wrong(f"{quoted(text)}: {what!r} is needed here, N a whole number")
         numbers = [int(word) for word in match.groups()]
         if max(numbers) > most:
             raise self.wrong(f"{max(numbers)}: at most {most} may stand in {what!r}")
@@ -174,7 +174,7 @@ def _parse_game(lines: _Lines) -> GameText:
     lines.taken.clear()
     header = lines.take(repr(HEADER))
     if header != HEADER:
-        raise lines.wrong(f"{clip(header)}: a record begins with {HEADER!r}")
+        raise lines.wrong(f"{quoted(header)}: a record begins with {HEADER!r}")
     line = lines.number
     rules = _parse_rules(lines)
     seed = game_number = players = None
@@ -202,13 +202,13 @@ def _parse_game(lines: _Lines) -> GameText:
     what = "'deal', 'final scores' or 'unfinished'"
     ending = lines.take(what)
     if lines.taken[-1].split()[0] not in ("final", "unfinished"):
-        raise lines.wrong(f"{clip(ending)}: {what} is needed here")
+        raise lines.wrong(f"{quoted(ending)}: {what} is needed here")
     ending_number, check = lines.number, None
     if lines.peek() == "check":
         right = checksum(lines.taken)
         word = lines.rest("check", "check CHECKSUM")
         if not re.fullmatch("[0-9a-f]{8}", word):
-            raise lines.wrong(f"check {clip(word)}: eight digits 0..9 a..f are needed")
+            raise lines.wrong(f"check {quoted(word)}: eight digits 0..9 a..f are needed")
         check = lines.number, int(word, 16), right
     return GameText(line, record, start_line, deals, (ending_number, ending), check)
 
@@ -217,13 +217,13 @@ def _parse_rules(lines: _Lines) -> Rules:
     text = lines.rest("rules", "rules PRESET or SETTINGS")
     if "=" not in text:
         if text not in PRESETS:
-            raise lines.wrong(f"unknown preset {clip(text)}; there are {', '.join(PRESETS)}")
+            raise lines.wrong(f"unknown preset {quoted(text)}; there are {', '.join(PRESETS)}")
         return PRESETS[text]
     settings: dict[str, Any] = {}
     for part in text.split(","):
         name, _, word = (piece.strip() for piece in part.partition("="))
         if name in settings:
-            raise lines.wrong(f"the setting {clip(name)} appears twice")
+            raise lines.wrong(f"the setting {quoted(name)} appears twice")
         settings[name[:_CLIP]] = _setting(word)
     try:
         return Rules.from_dict(settings)
@@ -311,7 +311,7 @@ def _parse_turns(lines: _Lines) -> Iterator[Step]:
         words = iter(turn.split())
         player = next(words, "")
         if player not in ("0", "1"):
-            raise lines.wrong(f"{clip(player)}: a turn begins with its player, 0 or 1")
+            raise lines.wrong(f"{quoted(player)}: a turn begins with its player, 0 or 1")
         word = next(words, None)
         if word is None:
             raise lines.wrong(f"player {player}: a turn without an action")
@@ -333,7 +333,7 @@ def _parse_step(lines: _Lines, word: str, words: Iterator[str]) -> tuple[int, in
     if (word, follower) == ("big", "gin"):
         return BIG_GIN, NO_CARD
     raise lines.wrong(
-        f"{clip(word)}: pass, draw CARD, take CARD, discard CARD, knock CARD or big gin is needed"
+        f"{quoted(word)}: pass, draw CARD, take CARD, discard CARD, knock CARD or big gin is needed"
     )
 
 
@@ -343,7 +343,7 @@ def _parse_annotation(lines: _Lines, found: dict[int, dict[str, Any]], count: in
     match = re.fullmatch(f"({'|'.join(_REMARKS)}) ([0-9]{{1,5}}): (.+)", text)
     if match is None:
         raise lines.wrong(
-            f"{clip(text)}: 'values N: ACTION VALUE, ...', 'note N: TEXT' or "
+            f"{quoted(text)}: 'values N: ACTION VALUE, ...', 'note N: TEXT' or "
             "'estimate N: CARD SHARE, ...' is needed"
         )
     kind, step = match[1], int(match[2])
@@ -367,12 +367,12 @@ def _parse_annotation(lines: _Lines, found: dict[int, dict[str, Any]], count: in
 def _parse_value(text: str) -> tuple[int, float]:
     action, _, value = text.strip().rpartition(" ")
     if not re.fullmatch(_FLOAT, value):
-        raise ValueError(f"{clip(text)}: 'ACTION VALUE' is needed, such as 'draw 0.5'")
+        raise ValueError(f"{quoted(text)}: 'ACTION VALUE' is needed, such as 'draw 0.5'")
     return parse_action(action[:_CLIP]), float(value)
 
 
 def _parse_share(text: str) -> tuple[int, float]:
     card, _, share = text.strip().rpartition(" ")
     if not re.fullmatch(_FLOAT, share):
-        raise ValueError(f"{clip(text)}: 'CARD SHARE' is needed, such as '9s 0.5'")
+        raise ValueError(f"{quoted(text)}: 'CARD SHARE' is needed, such as '9s 0.5'")
     return parse_card(card[:_CLIP]), float(share)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ginrummy_env.core.actions import IllegalActionError, format_action
 from ginrummy_env.core.cards import NO_CARD, Rows, cards_of, format_card
+from ginrummy_env.core.checks import quoted
 from ginrummy_env.core.game import new_games, next_dealers
 from ginrummy_env.core.layoff import deadwood_cards
 from ginrummy_env.core.legal import action_masks
@@ -26,7 +27,6 @@ from ginrummy_env.records.data import (
     GameRecord,
     Pair,
     RecordError,
-    clip,
 )
 from ginrummy_env.records.parser import DealText, GameText
 from ginrummy_env.records.writer import end_lines, ending_line
@@ -358,7 +358,7 @@ def _with_ends(game: _Game, ends: Sequence[DealEnd | None]) -> GameRecord:
     if game.text:
         line, ending = game.text.ending
         if ending.lower() != ending_line(record):
-            raise RecordError(f"{clip(ending)}, but here {ending_line(record)!r} is right", line)
+            raise RecordError(f"{quoted(ending)}, but here {ending_line(record)!r} is right", line)
         if game.text.check:
             line, stated, right = game.text.check
             if stated != right:
@@ -394,7 +394,7 @@ def _compare_text(game: _Game, place: int, end: DealEnd | None) -> None:
             raise RecordError(f"the deal is over: {words!r} is missing after this line", last)
         line, stated = text.end[number]
         if stated.lower() != words.lower():
-            raise RecordError(f"{clip(stated, 200)}, but playing gives {words!r}", line)
+            raise RecordError(f"{quoted(stated, 200)}, but playing gives {words!r}", line)
     if len(text.end) > len(right):
         line, stated = text.end[len(right)]
-        raise RecordError(f"{clip(stated)}: one line too many", line)
+        raise RecordError(f"{quoted(stated)}: one line too many", line)
