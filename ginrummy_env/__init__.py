@@ -26,6 +26,7 @@ from ginrummy_env.core.rules import (
 if TYPE_CHECKING:
     from ginrummy_env.envs.aec_env import env, parallel_env, raw_env
     from ginrummy_env.envs.gym_env import GinRummyEnv
+    from ginrummy_env.envs.learner_games import OpponentError
     from ginrummy_env.envs.sb3_vec_env import GinRummyVecEnv
     from ginrummy_env.envs.selfplay_env import GinRummySelfPlayEnv, gae, player_steps
     from ginrummy_env.envs.vector_env import GinRummyVectorEnv
@@ -47,6 +48,7 @@ __all__ = [
     "GinRummyVecEnv",
     "GinRummyVectorEnv",
     "IllegalActionError",
+    "OpponentError",
     "Policy",
     "Rules",
     "__version__",
@@ -68,6 +70,7 @@ _LATER = {
     "GinRummySelfPlayEnv": "envs.selfplay_env",
     "gae": "envs.selfplay_env",
     "player_steps": "envs.selfplay_env",
+    "OpponentError": "envs.learner_games",
     "Policy": "policy",
     "make_policy": "policy",
 }

@@ -38,6 +38,11 @@ class Policy(Protocol):
         ...
 
 
+def policy_name(policy: Policy) -> str:
+    """Return what to call a policy in messages: its ``name`` if it has one, else its class."""
+    return str(getattr(policy, "name", "") or type(policy).__name__)
+
+
 def parse_spec(spec: str, texts: Collection[str] = ()) -> tuple[str, dict[str, Value]]:
     """Return the name and the parameters of a policy's text form.
 

@@ -1,6 +1,5 @@
 """The core's game, preset RLCARD, behind the 110 actions: what compat plays by default."""
 
-import secrets
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,7 +10,6 @@ from ginrummy_env.compat.actions import DECLARE_DEAD, DISCARD, DRAW_CARD, GIN, P
 from ginrummy_env.compat.game import DISCARDS_AND_KNOCKS, Game
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import cards_of
-from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.deadwood import deadwood, knock_discards
 from ginrummy_env.core.legal import mover_hands
 from ginrummy_env.core.rules import RLCARD
@@ -36,23 +34,15 @@ class CoreGame(Game):
 
     def __init__(self) -> None:
         self._games = Episodes(1, EpisodeOptions(rules=RLCARD, episode="deal", reward="points"))
-        self._seeded = False
         self._ended: EndedDeals | None = None
         self.state = self._games.state
         self.over = True
 
     def deal(self, seed: int | None, options: Mapping[str, Any]) -> None:
         """Deal the next deal; see `Game.deal`. The deck is in the core's order, see `core.deal`."""
-        if seed is not None or not self._seeded:
-            first = secrets.randbits(64) if seed is None else require_seed(seed)
-            self._games.seed(_ROW, first, 0)
-            self._seeded = True
-        deck, dealer = options.get("deck"), options.get("dealer")
-        self._games.start(
-            _ROW,
-            decks=None if deck is None else [deck],
-            dealers=None if dealer is None else [dealer],
-        )
+        deals = self._games.given_deals(options, _ROW)
+        self._games.reseed(seed, _ROW)
+        self._games.start(_ROW, **deals)
         self._ended = None
         self.over = False
 

@@ -9,7 +9,7 @@ Version history:
 """
 
 import copy
-import secrets
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,7 +26,14 @@ from ginrummy_env.core.observation import observation_size
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.single_game import quick_legal_step, quick_mask, quick_observation
 from ginrummy_env.core.view import View, make_view
-from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Episodes, Reward, Split
+from ginrummy_env.envs.episodes import (
+    Episode,
+    EpisodeOptions,
+    Episodes,
+    Reward,
+    Split,
+    unknown_option,
+)
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
 
 AGENTS = ["player_0", "player_1"]
@@ -43,10 +50,11 @@ class raw_env(AECEnv):  # type: ignore[misc]
     Observations are ``{"observation": float32[size], "action_mask": int8[108]}``; that of the
     player who is not to move is his own view, with a mask of zeros. Both are paid in the step that
     ends a deal. ``infos[agent]["deals"]`` tells of the deals that have ended since the agent's
-    last action (see `results.RESULT_KEYS`).
+    last action (see `deal_infos.RESULT_KEYS`).
 
     Raises:
         IllegalActionError: from ``step``, before anything changes.
+        gymnasium.error.ResetNeeded: from ``step``, after a step that was broken off, by Ctrl-C say.
     """
 
     metadata = {  # noqa: RUF012 - PettingZoo's convention
@@ -89,7 +97,6 @@ class raw_env(AECEnv):  # type: ignore[misc]
             split=split,
         )
         self._games = Episodes(1, options)
-        self._seeded = False
         self.derived = bool(derived)
         self.render_mode = render_mode
         self._screen = Screen(render_mode, open_cards)
@@ -130,19 +137,18 @@ class raw_env(AECEnv):  # type: ignore[misc]
             seed: begins a stream of games: the same seed gives the same games. Without one the next
                 game of the stream is dealt; the first stream is drawn by chance.
             options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1}``, each may be missing;
-                other keys are left alone.
+                of others there is a warning, as PettingZoo's checks want them to be taken.
+
+        Raises:
+            ValueError: a bad seed, deck or dealer; nothing has changed.
         """
-        given = options or {}
-        if seed is not None or not self._seeded:
-            first = secrets.randbits(64) if seed is None else require_seed(seed)
-            self._games.seed(_ROW, first, 0)
-            self._seeded = True
-        deck, dealer = given.get("deck"), given.get("dealer")
-        self._games.start(
-            _ROW,
-            decks=None if deck is None else [deck],
-            dealers=None if dealer is None else [dealer],
-        )
+        given = _known_options(options)
+        deals = self._games.given_deals(given, _ROW)
+        if seed is not None:
+            require_seed(seed)
+        with self._games.whole():
+            self._games.reseed(seed, _ROW)
+            self._games.start(_ROW, **deals)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -167,15 +173,22 @@ class raw_env(AECEnv):  # type: ignore[misc]
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        state = self._games.state
+        games = self._games
+        state = games.state
+        if not games.ready.item(0):
+            games.require_ready()
         if self._mask is None:
             self._mask = quick_mask(state, self.rules)
         ended = None
+        games.ready[0] = False  # until the step is done
         if not quick_legal_step(state, action, self.rules, self._mask):
             try:
-                ended = self._games.step(np.array([action]))
-            except IllegalActionError as error:
-                raise IllegalActionError(None, error.action, error.legal) from None
+                ended = games.step(np.array([action]))
+            except ValueError as error:  # nothing has changed
+                games.ready[0] = True
+                if isinstance(error, IllegalActionError):
+                    raise IllegalActionError(None, error.action, error.legal) from None
+                raise
         self._moved()
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = {}
@@ -195,12 +208,15 @@ class raw_env(AECEnv):  # type: ignore[misc]
                 self.terminations = dict.fromkeys(AGENTS, bool(ended.terminated[0]))
                 self.truncations = dict.fromkeys(AGENTS, bool(ended.truncated[0]))
                 self.agent_selection = AGENTS[1 - AGENTS.index(agent)]
+        games.ready[0] = True
         if self.render_mode == "human":
             self.render()
 
     def observe(self, agent: str) -> Observation:
-        """Return what the agent sees, in new arrays; the mask is zero unless he is to move."""
+        """Return what the agent sees, in new arrays; the mask is zero unless it is to move."""
         number = AGENTS.index(agent)
+        if not self._games.ready.item(0):
+            self._games.require_ready()
         state = self._games.state
         observation = self._seen[number]
         if observation is None:
@@ -216,7 +232,15 @@ class raw_env(AECEnv):  # type: ignore[misc]
 
     def view(self, agent: str) -> View:
         """Return the agent's view, one row: what policies are given."""
+        self._games.require_ready()
         return make_view(self._games.state, self.rules, [AGENTS.index(agent)])
+
+    def provenance(self) -> dict[str, int]:
+        """Return seed, game number and deal number, which name the deck in play.
+
+        For the environment's owner, to replay a game; see `Episodes.provenance`.
+        """
+        return {name: int(each[0]) for name, each in self._games.provenance().items()}
 
     def render(self) -> Any:
         """Return the position of the agent to move as text or pixels, or show it in a window."""
@@ -230,6 +254,16 @@ class raw_env(AECEnv):  # type: ignore[misc]
     def _moved(self) -> None:
         self._seen = [None, None]
         self._mask = None
+
+
+def _known_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the options of a reset that there are, and warn of others."""
+    known = ("deck", "dealer")
+    given = dict(options or {})
+    for name in given.keys() - set(known):
+        warnings.warn(unknown_option(name, known), stacklevel=3)
+        del given[name]
+    return given
 
 
 def env(rules: str | Rules | Mapping[str, Any] = "classic", **options: Any) -> Any:
@@ -288,6 +322,10 @@ class ParallelGame(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
         if not self.agents:
             return {}, {}, {}, {}, {}
         return super().step(actions)
+
+    def provenance(self) -> dict[str, int]:
+        """Return what names the deck in play; see `raw_env.provenance`."""
+        return self.unwrapped.provenance()
 
 
 def parallel_env(rules: str | Rules | Mapping[str, Any] = "classic", **options: Any) -> Any:

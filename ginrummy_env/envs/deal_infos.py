@@ -21,7 +21,8 @@ RESULT_KEYS = {
     "winner": "of the deal: 0, 1 or None",
     "points": "won by the winner",
     "knocker": "0, 1 or None",
-    "hands": "the cards of players 0 and 1 at the end, as text",
+    "hands": "the cards of players 0 and 1 at the end, as text; empty if nobody knocked: they are "
+    "not laid down",
     "melds": "the melds that players 0 and 1 laid down, as text; empty if nobody knocked",
     "layoffs": "cards and the knocker's meld on which they were laid off, as text",
     "deadwood": "points left in the hands of 0 and 1, after lay-offs; None if nobody knocked",
@@ -31,11 +32,13 @@ RESULT_KEYS = {
     "scores": "points of the game of 0 and 1, this deal included",
     "deals_won": "by 0 and 1, this deal included",
     "final_scores": "of 0 and 1 with all bonuses if the game is over, else None",
-    "seed": "with the game and deal number it names the deck",
-    "game_number": "see seed",
     "deal_number": "of this deal in its game, from 0",
 }
-"""What is told of a deal that has ended. Players are told by number, cards as text."""
+"""What is reported of a deal that has ended. Players are given by number, cards as text.
+
+Nothing here tells a card that a player has not seen, now or later: neither the hands of a void deal
+nor the seed, from which the next decks would follow (the environment's owner has `provenance`).
+"""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class EndedDeals:
 
     Attributes:
         rows: [K] in which rows.
-        state: K games as they were when the deal ended.
+        state: K games as they were when the deal ended, without seed and game number.
         rules: their settings.
         rewards: [K, 2] float64, paid to players 0 and 1.
         terminated: [K] bool, whether the episode ended with the deal.
@@ -89,7 +92,7 @@ class EndedDeals:
             "winner": _player(state.winner[place]),
             "points": int(state.points[place]),
             "knocker": _player(knocker),
-            "hands": [format_hand(hand) for hand in state.hands[place]],
+            "hands": ["", ""],
             "melds": [[], []],
             "layoffs": [],
             "deadwood": None,
@@ -99,8 +102,6 @@ class EndedDeals:
             "scores": state.scores[place].tolist(),
             "deals_won": state.deals_won[place].tolist(),
             "final_scores": None,
-            "seed": int(state.seed[place]),
-            "game_number": int(state.game_number[place]),
             "deal_number": int(state.deal_number[place]),
         }
         if state.phase[place] == Phase.GAME_OVER:
@@ -109,6 +110,7 @@ class EndedDeals:
         if knocker != NOBODY:
             places, laid = self._laid
             at = places[place]
+            told["hands"] = [format_hand(hand) for hand in state.hands[place]]
             lain = [_meld(number) for number in laid.knocker_melds[at] if number != NO_MELD]
             his = [_meld(number) for number in laid.defence.melds[at] if number != NO_MELD]
             left = [int(state.knocker_deadwood[place]), int(state.defender_deadwood[place])]

@@ -4,14 +4,21 @@ An episode is a game to the target score or a single deal. A deal that ends is s
 are paid, and the next one is dealt in the same step, so no step is without a decision.
 """
 
+import difflib
+import secrets
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
+from gymnasium.error import ResetNeeded
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import IllegalActionError
-from ginrummy_env.core.cards import Rows
+from ginrummy_env.core.cards import NUM_CARDS, Rows
+from ginrummy_env.core.chance import MAX_SEED, require_seed
+from ginrummy_env.core.deal import require_decks
 from ginrummy_env.core.game import game_winners, next_deals, restart
 from ginrummy_env.core.rules import CLASSIC, Rules, as_rules
 from ginrummy_env.core.scoring import final_scores
@@ -105,6 +112,7 @@ def advance(
     if not ended.size:
         return None
     final = state.select(ended)
+    final.seed[:] = final.game_number[:] = 0  # results go to agents, who could work out decks
     rewards, terminated, truncated = payments(final, options)
     next_deals(state, options.rules, ended[~(terminated | truncated)])
     return EndedDeals(
@@ -162,6 +170,8 @@ class Episodes:
         seeds: [N] uint64, of each row's stream.
         slots: [N] uint64, of each row's stream.
         numbers: [N] uint64, of the next episode in its stream.
+        ready: [N] bool, which rows can be stepped: those that have been dealt and of which no step
+            or reset was broken off.
     """
 
     def __init__(self, num_games: int, options: EpisodeOptions) -> None:
@@ -175,6 +185,9 @@ class Episodes:
         self.seeds = np.zeros(num_games, dtype=np.uint64)
         self.slots = np.arange(num_games, dtype=np.uint64)
         self.numbers = np.zeros(num_games, dtype=np.uint64)
+        self.ready = np.zeros(num_games, dtype=np.bool_)
+        self._failures: dict[int, str] = {}
+        self._seeded = False
 
     def __len__(self) -> int:
         """Return N, the number of rows."""
@@ -191,6 +204,71 @@ class Episodes:
         self.seeds[rows] = np.asarray(seeds).astype(np.uint64)
         self.slots[rows] = np.asarray(slots).astype(np.uint64)
         self.numbers[rows] = 0
+
+    def reseed(
+        self,
+        seed: int | Sequence[int | None] | None,
+        rows: Rows,
+        fresh: Callable[[], int] | None = None,
+    ) -> None:
+        """Begin new streams where a reset gives seeds, and in all rows at the first reset.
+
+        Args:
+            seed: a number: row i plays stream (seed, i), and no two rows or seeds share a game; a
+                list of N: row i plays stream (seed[i], 0), which is row 0 of that seed, or resumes
+                its own if seed[i] is None; None: all rows resume their streams.
+            rows: [K] the rows that are reset; at the first reset the others are seeded too.
+            fresh: draws the seed where none is given at the first reset; from the system if None.
+
+        Raises:
+            ValueError: not a seed, or a list of another length.
+        """
+        everywhere = np.arange(len(self))
+        first = not self._seeded
+        seeded = everywhere if first else rows
+        given: list[int | None] = [None] * len(self)
+        if isinstance(seed, Sequence | np.ndarray):
+            if len(seed) != len(self):
+                raise ValueError(f"{len(seed)} seeds where num_envs={len(self)} are needed")
+            given = [None if each is None else require_seed(each) for each in seed]
+        elif seed is not None:
+            self.seed(seeded, require_seed(seed), seeded)
+            self._seeded = True
+            return
+        if first and None in given:
+            drawn = secrets.randbits(64) if fresh is None else fresh() & MAX_SEED
+            self.seed(everywhere, drawn, everywhere)
+        for row in seeded.tolist():
+            each = given[row]
+            if each is not None:
+                self.seed(np.array([row]), each, 0)
+        self._seeded = True
+
+    def given_deals(self, options: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
+        """Return the deals that the options of a reset set up, as `start` takes them.
+
+        Args:
+            options: ``deck``, 52 cards in dealing order, for all rows, or [K, 52]; ``dealer``, 0
+                or 1, or [K]. Each may be missing or None: then chance decides.
+            rows: [K] the rows that are reset.
+
+        Raises:
+            ValueError: a deck or dealer that is none; says which.
+        """
+        deck, dealer = options.get("deck"), options.get("dealer")
+        if deck is not None:
+            shape = (len(rows), NUM_CARDS)
+            deck = np.broadcast_to(deck, shape) if np.shape(deck) == (NUM_CARDS,) else deck
+            deck = require_decks(deck, len(rows))
+        if dealer is not None:
+            dealers = np.asarray(dealer)
+            whole = dealers.dtype.kind in "iu" and dealers.shape in ((), rows.shape)
+            if not whole or not np.isin(dealers, (0, 1)).all():
+                raise ValueError(
+                    f"dealer={dealer!r}: 0 or 1 is needed, or one of them for each row"
+                )
+            dealer = np.broadcast_to(dealers, rows.shape)
+        return {"decks": deck, "dealers": dealer}
 
     def start(
         self, rows: Rows, *, dealers: ArrayLike | None = None, decks: ArrayLike | None = None
@@ -215,6 +293,89 @@ class Episodes:
         )
         self.numbers[rows] += np.uint64(1)
 
+    def provenance(self, rows: Rows | None = None) -> dict[str, NDArray[Any]]:
+        """Return what names the deck of the deal in play in each row.
+
+        For whoever owns the environment: an agent could work out every hidden card from it.
+
+        Args:
+            rows: [K] row numbers; all if None.
+
+        Returns:
+            ``seed`` [K] uint64, ``game_number`` [K] uint64 and ``deal_number`` [K] int32, as
+            `core.game.new_games` and `core.deal.decks` take them.
+        """
+        chosen = slice(None) if rows is None else rows
+        names = ("seed", "game_number", "deal_number")
+        return {name: getattr(self.state, name)[chosen].copy() for name in names}
+
+    def require_ready(self) -> None:
+        """Raise if a row cannot be stepped.
+
+        Raises:
+            gymnasium.error.ResetNeeded: a row has not been dealt, or a step or reset of it was
+                broken off (says by what).
+        """
+        if self.ready.all():
+            return
+        row = int(np.flatnonzero(~self.ready)[0])
+        where = f"row {row}: " if len(self) > 1 else ""
+        if row in self._failures:
+            raise ResetNeeded(
+                f"{where}the last step or reset was broken off ({self._failures[row]}): "
+                "call reset()"
+            )
+        raise ResetNeeded(f"{where}nothing has been dealt yet: call reset()")
+
+    @contextmanager
+    def whole(self, rows: Rows | None = None) -> Iterator[None]:
+        """Take a step or a reset as a whole: if it is broken off, the rows need a reset.
+
+        An IllegalActionError leaves the rows as they were: it is raised before anything changes.
+
+        Args:
+            rows: [K] the rows that the step or reset changes; all if None.
+        """
+        changing = np.arange(len(self)) if rows is None else rows
+        before = self.ready[changing]
+        self.ready[changing] = False
+        try:
+            yield
+        except IllegalActionError:
+            self.ready[changing] = before
+            raise
+        except BaseException as error:
+            reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+            self._failures |= dict.fromkeys(changing.tolist(), reason)
+            raise
+        for row in changing.tolist() if self._failures else ():
+            self._failures.pop(row, None)
+        self.ready[changing] = True
+
     def step(self, actions: ArrayLike) -> EndedDeals | None:
         """Take one action in every row whose episode is not over; see `advance`."""
         return advance(self.state, actions, self.options)
+
+
+def reset_options(options: Mapping[str, Any] | None, *allowed: str) -> dict[str, Any]:
+    """Return the options of a ``reset``, or say which of them it does not have.
+
+    Args:
+        options: as they were given.
+        allowed: the names that there are.
+
+    Raises:
+        ValueError: another name.
+    """
+    given = dict(options or {})
+    for name in given:
+        if name not in allowed:
+            raise ValueError(unknown_option(name, allowed))
+    return given
+
+
+def unknown_option(name: object, allowed: tuple[str, ...]) -> str:
+    """Return what to say of an option of ``reset`` that does not exist."""
+    near = difflib.get_close_matches(str(name), allowed, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"unknown reset option {name!r}: {hint}The options are {', '.join(map(repr, allowed))}"

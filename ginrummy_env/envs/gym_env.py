@@ -11,16 +11,18 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS
-from ginrummy_env.core.chance import MAX_SEED, require_seed
+from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.observation import observation_size
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
-from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split
+from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split, reset_options
 from ginrummy_env.envs.learner_games import IllegalAction, LearnerGames
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
+from ginrummy_env.envs.shadowing import refuse_shadowed_opponent
 from ginrummy_env.policy import Policy
 
 _ROW = np.zeros(1, dtype=np.intp)
@@ -31,7 +33,9 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     A step is a decision of the learner. What the opponent's answer brings is paid in the same step.
     Each ``info`` has ``"action_mask"`` (int8[108]) and ``"seat"`` (the learner's player number);
-    ``"deals"`` where deals have ended since the last decision (a list, see `results.RESULT_KEYS`).
+    ``"deals"`` where deals have ended since the last decision (a list, see
+    `deal_infos.RESULT_KEYS`); ``"skipped"`` where the opponent ended an episode before the
+    learner's first decision: the deals of the episodes that were skipped.
     """
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS}  # noqa: RUF012
@@ -83,7 +87,6 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             derived=derived,
             illegal_action=illegal_action,
         )
-        self._seeded = False
         self.render_mode = render_mode
         self._screen = Screen(render_mode, open_cards)
         self.observation_space = spaces.Box(-1.0, 1.0, (observation_size(derived),), np.float32)
@@ -101,12 +104,31 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     @property
     def opponent(self) -> Policy:
-        """The policy in the other seat. Setting it takes effect with its next decision."""
+        """The policy in the other seat. Set it with `set_opponent`, which wrappers pass on."""
         return self.games.opponents[0]
 
     @opponent.setter
     def opponent(self, policy: str | Policy) -> None:
-        self.games.set_opponents(policy)
+        self.set_opponent(policy)
+
+    def set_opponent(self, policy: str | Policy) -> None:
+        """Let the learner play against another policy from the opponent's next decision on.
+
+        Through wrappers: ``env.get_wrapper_attr("set_opponent")(policy)``; in Gymnasium's vector
+        environments ``envs.call("set_opponent", policy)``; in those of Stable-Baselines3
+        ``envs.env_method("set_opponent", policy)``.
+
+        Raises:
+            ValueError: not a policy, or an unknown name; says which there are.
+        """
+        self.games.set_opponents([policy])
+
+    def provenance(self) -> dict[str, int]:
+        """Return seed, game number and deal number, which name the deck in play.
+
+        For the environment's owner, to replay a game; see `Episodes.provenance`.
+        """
+        return {name: int(each[0]) for name, each in self.games.episodes.provenance().items()}
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -116,21 +138,19 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         Args:
             seed: begins a stream of games: the same seed gives the same games, seats and opponent's
                 chances. Without one the next game of the stream is dealt.
-            options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1}``, each may be missing;
-                other keys are left alone.
+            options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1}``, each may be missing.
+
+        Raises:
+            ValueError: a bad seed, an unknown option, or a bad value of one.
+            OpponentError: the opponent's policy failed; reset again.
         """
-        super().reset(seed=seed)
-        given = options or {}
-        if seed is not None or not self._seeded:
-            first = self.np_random_seed & MAX_SEED if seed is None else require_seed(seed)
-            self.games.episodes.seed(_ROW, first, 0)
-            self._seeded = True
-        deck, dealer = given.get("deck"), given.get("dealer")
-        self.games.begin(
-            _ROW,
-            decks=None if deck is None else [deck],
-            dealers=None if dealer is None else [dealer],
-        )
+        refuse_shadowed_opponent(self)
+        episodes = self.games.episodes
+        given = episodes.given_deals(reset_options(options, "deck", "dealer"), _ROW)
+        super().reset(seed=None if seed is None else require_seed(seed))
+        with episodes.whole():
+            episodes.reseed(seed, _ROW, lambda: self.np_random_seed)
+            self.games.begin(_ROW, **given)
         if self.render_mode == "human":
             self.render()
         return self.games.observations()[0], self._info()
@@ -142,11 +162,18 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
         Raises:
             IllegalActionError: with illegal_action="raise"; nothing has changed.
-            ValueError: the episode is over.
+            ValueError: not one whole number; nothing has changed.
+            OpponentError: the opponent's policy failed; call ``reset``.
+            gymnasium.error.ResetNeeded: the episode is over, not begun, or its last step was
+                broken off.
         """
+        refuse_shadowed_opponent(self)
+        self.games.episodes.require_ready()
         if self.games.state.over[0]:
-            raise ValueError("the episode is over: call reset()")
-        step = self.games.act(np.reshape(action, 1))
+            raise ResetNeeded("the episode is over: call reset()")
+        actions = self.games.numbers(np.reshape(action, 1))
+        with self.games.episodes.whole():
+            step = self.games.act(actions)
         info = self._info(step.deals.get(0))
         if step.illegal:
             info["illegal_action"] = step.illegal[0]
@@ -162,10 +189,12 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the learner's legal actions, [108] bool, as sb3-contrib asks for them."""
+        self.games.episodes.require_ready()
         return self.games.masks[0].copy()
 
     def view(self) -> View:
         """Return the learner's view, one row: what policies are given."""
+        self.games.episodes.require_ready()
         return self.games.views()
 
     def render(self) -> Any:
@@ -181,6 +210,7 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             "action_mask": self.games.masks[0].astype(np.int8),
             "seat": self.seat,
         }
-        if deals:
-            info["deals"] = [deal.to_dict() for deal in deals]
+        for name, some in (("deals", deals), ("skipped", self.games.skipped_deals.get(0))):
+            if some:
+                info[name] = [deal.to_dict() for deal in some]
         return info

@@ -20,11 +20,33 @@ from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.deal_infos import DealResult, EndedDeals
 from ginrummy_env.envs.episodes import EpisodeOptions, Episodes, advance
-from ginrummy_env.policy import Policy, make_policy
+from ginrummy_env.policy import Policy, make_policy, policy_name
 
 IllegalAction = Literal["raise", "lose"]
 Opponents = str | Policy | Sequence[str | Policy]
 Deals = dict[int, list[DealResult]]
+
+
+class OpponentError(RuntimeError):
+    """An opponent's policy failed: it raised an error, or its answer was no legal action.
+
+    What it raised is the ``__cause__``. The step or reset in which it happened is half done, so the
+    environment has to be reset.
+
+    Attributes:
+        opponent: the policy's name.
+        reason: what it did.
+    """
+
+    def __init__(self, opponent: str, reason: str) -> None:
+        """Say which opponent failed and why."""
+        self.opponent, self.reason = opponent, reason
+        super().__init__(f"the opponent {opponent} failed: {reason}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        """Pickle by the arguments, as worker processes need."""
+        return type(self), (self.opponent, self.reason)
+
 
 ILLEGAL_REWARD = -1.0
 """What an illegal action costs where it ends the episode, as in PettingZoo's games."""
@@ -61,7 +83,9 @@ class LearnerGames:
         episodes: the games, and what an episode is.
         seats: [N] int8, the learner's player number in each row.
         skipped: [N], episodes that the opponent ended before the learner's first decision. They
-            have no step in which the learner could be told, so the next one was begun instead.
+            have no step that could report them, so the next one was begun instead.
+        skipped_deals: by row, the deals of the episodes that were skipped when the one in play was
+            begun; empty after its first step.
     """
 
     def __init__(
@@ -97,6 +121,7 @@ class LearnerGames:
         self.seats = np.zeros(len(self), dtype=np.int8)
         self._masks: NDArray[np.bool_] | None = None
         self.skipped = np.zeros(len(self), dtype=np.int64)
+        self.skipped_deals: Deals = {}
         self._owed = np.zeros(len(self))
         self._owed_deals: Deals = {}
 
@@ -156,8 +181,12 @@ class LearnerGames:
         self.opponents = policies
         self.assignment = chosen.astype(np.intp)
 
-    def set_opponent(self, rows: Rows, policy: str | Policy) -> None:
-        """Let the learners of these rows play against another policy, from now on."""
+    def set_opponent(self, policy: str | Policy, rows: Rows) -> None:
+        """Let the learners of these rows play against another policy, from now on.
+
+        Raises:
+            ValueError: not a policy, or an unknown name.
+        """
         made = make_policy(policy)
         self.assignment[rows] = len(self.opponents)
         used = np.unique(self.assignment)
@@ -169,41 +198,62 @@ class LearnerGames:
     ) -> None:
         """Start the next episode in these rows, up to the learner's first decision.
 
-        What deals that end before it pay is paid, and told, with the first step.
+        What deals that end before it pay is paid, and reported, with the first step.
 
         Args:
             rows: [K] row numbers, none twice.
             dealers, decks: see `Episodes.start`.
         """
         self.episodes.start(rows, dealers=dealers, decks=decks)
+        self.skipped_deals = {}
+        for row in rows.tolist():
+            self._owed_deals.pop(row, None)
         waiting = rows
         while waiting.size:
             self._take_seats(waiting)
             self._owed[waiting] = 0.0
-            for row in waiting.tolist():
-                self._owed_deals.pop(row, None)
             for ended in self._answer(waiting):
                 self._pay(ended, self._owed, self._owed_deals)
             waiting = waiting[self.state.over[waiting]]
             if waiting.size:
                 self.skipped[waiting] += 1
+                for row in waiting.tolist():
+                    self.skipped_deals.setdefault(row, []).extend(self._owed_deals.pop(row))
                 self.episodes.start(waiting)
         self._masks = None
 
-    def act(self, actions: ArrayLike) -> LearnerStep:
+    def numbers(self, actions: ArrayLike) -> NDArray[np.integer]:
+        """Return actions as [N] whole numbers of any size, as `act` takes them.
+
+        Raises:
+            ValueError: a wrong shape or type.
+        """
+        asked = np.asarray(actions)
+        if asked.shape != (len(self),):
+            raise ValueError(
+                f"actions of shape {asked.shape} where {(len(self),)} is needed, one for each game"
+            )
+        if asked.dtype.kind not in "iu":
+            raise ValueError(f"actions are whole numbers, not {asked.dtype}")
+        return asked
+
+    def act(self, actions: NDArray[np.integer]) -> LearnerStep:
         """Take the learners' actions and let the opponents answer.
+
+        Call it within `Episodes.whole`, with actions from `numbers`.
 
         Args:
             actions: [N] integers; not read where the episode is over.
 
         Raises:
             IllegalActionError: with illegal_action="raise"; no row has been changed.
-            ValueError: actions of a wrong shape or type.
+            OpponentError: an opponent's policy failed; the step is half done.
         """
         state = self.state
-        asked = np.asarray(actions)
-        if self.illegal_action == "lose" and asked.dtype.kind in "iu":
-            asked = np.clip(asked, -1, NUM_ACTIONS)  # numbers that are no action lose too
+        self.skipped_deals = {}
+        asked = actions
+        if self.illegal_action == "lose":
+            asked = np.clip(actions, -1, NUM_ACTIONS)  # numbers that are no action lose too
         chosen = require_actions(asked, len(self))
         live = ~state.over
         illegal: dict[int, str] = {}
@@ -212,7 +262,7 @@ class LearnerGames:
         if self.illegal_action == "lose":
             for row in np.flatnonzero(live & ~self._legal(chosen)).tolist():
                 legal = np.flatnonzero(self.masks[row]).tolist()
-                illegal[row] = str(IllegalActionError(None, int(np.asarray(actions)[row]), legal))
+                illegal[row] = str(IllegalActionError(None, int(actions[row]), legal))
             state.phase[list(illegal)] = _GAME_OVER
         first = self.episodes.step(chosen)
         rewards = np.where(live, self._owed, 0.0)
@@ -273,7 +323,12 @@ class LearnerGames:
             return found
         part = state if len(rows) == len(self) else state.select(rows)
         while rows.size:
-            ended = advance(part, self._opponent_actions(part, rows), options, rows)
+            actions = self._opponent_actions(part, rows)
+            try:
+                ended = advance(part, actions, options, rows)
+            except IllegalActionError as error:
+                row = int(rows[0]) if error.row is None else error.row
+                raise OpponentError(self._opponent_name(row), str(error)) from error
             if ended is not None:
                 found.append(ended)
             waiting = self._waiting(part.player, part.phase, rows)
@@ -298,14 +353,30 @@ class LearnerGames:
         moment = part.deal_number.astype(np.int64) << 32 | part.step_count
         row_keys = policy_keys(Purpose.OPPONENT, part.seed, part.game_number, moment)
         if len(self.opponents) == 1:
-            return self.opponents[0].act(view, RowRandom(row_keys))
+            return _ask(self.opponents[0], view, RowRandom(row_keys))
         actions = np.zeros(len(rows), dtype=np.int16)
         assigned = self.assignment[rows]
         for number in np.unique(assigned):
             places = np.flatnonzero(assigned == number)
             policy, some = self.opponents[number], RowRandom(row_keys[places])
-            actions[places] = policy.act(view.select(places), some)
+            actions[places] = _ask(policy, view.select(places), some)
         return actions
+
+    def _opponent_name(self, row: int) -> str:
+        return policy_name(self.opponents[self.assignment[row]])
+
+
+def _ask(policy: Policy, view: View, rng: RowRandom) -> NDArray[np.int16]:
+    """Return a policy's actions.
+
+    Raises:
+        OpponentError: it raised an error, or its answer was not one whole number for each row.
+    """
+    try:
+        return require_actions(policy.act(view, rng), len(view))
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise OpponentError(policy_name(policy), reason) from error
 
 
 def _require_seat(

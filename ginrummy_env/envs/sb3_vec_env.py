@@ -3,6 +3,7 @@
 The only module here that imports stable_baselines3 (the extra ``train``).
 """
 
+import secrets
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -16,11 +17,11 @@ from stable_baselines3.common.vec_env import VecEnv
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
 
 from ginrummy_env.core.actions import NUM_ACTIONS
-from ginrummy_env.core.chance import MAX_SEED, require_seed
+from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.observation import observation_size
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
-from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split
+from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split, reset_options
 from ginrummy_env.envs.learner_games import IllegalAction, LearnerGames, Opponents
 from ginrummy_env.envs.rendering import Screen
 from ginrummy_env.policy import Policy
@@ -32,7 +33,8 @@ class GinRummyVecEnv(VecEnv):
     A row whose episode ends is reset in the same step. Its info then has
     ``"terminal_observation"``, ``"TimeLimit.truncated"`` and ``"episode"`` (return r, length l,
     seconds t: what `Monitor` tells, so none is needed around it). Wherever deals have ended,
-    ``"deals"`` tells of them (`results.DealResult`).
+    ``"deals"`` tells of them (`deal_infos.DealResult`). ``reset_infos`` has ``"skipped"`` where the
+    opponent ended episodes before the learner's first decision: the deals of those.
     """
 
     def __init__(
@@ -72,7 +74,6 @@ class GinRummyVecEnv(VecEnv):
         self._mode = render_mode
         self._screen = Screen(render_mode, open_cards)
         self._seed: int | None = None
-        self._seeded = False
         self._actions: NDArray[np.integer] = np.zeros(len(self.games), dtype=np.int64)
         self._rows = [Row(self, number) for number in range(len(self.games))]
         self._returns = np.zeros(len(self.games))
@@ -89,9 +90,24 @@ class GinRummyVecEnv(VecEnv):
         """The settings of the games."""
         return self.games.episodes.options.rules
 
+    def set_opponent(self, policy: str | Policy) -> None:
+        """Let all learners play against another policy from the opponents' next decision on.
+
+        Raises:
+            ValueError: not a policy, or an unknown name; says which there are.
+        """
+        self.games.set_opponents([policy])
+
     def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
         """Let the learners play against other policies; see `LearnerGames.set_opponents`."""
         self.games.set_opponents(opponent, assignment)
+
+    def provenance(self) -> dict[str, NDArray[Any]]:
+        """Return seeds, game numbers and deal numbers, [N] each, which name the decks in play.
+
+        For the environment's owner, to replay a game; see `Episodes.provenance`.
+        """
+        return self.games.episodes.provenance()
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Begin new streams of games with the next `reset`: row i plays stream i of the seed.
@@ -101,23 +117,31 @@ class GinRummyVecEnv(VecEnv):
         Args:
             seed: a whole number 0..2**64 - 1; drawn by chance if None.
         """
-        self._seed = _fresh_seed() if seed is None else require_seed(seed)
+        self._seed = secrets.randbits(64) if seed is None else require_seed(seed)
         return [self._seed] * self.num_envs
 
     def reset(self) -> NDArray[np.float32]:
-        """Start an episode in every row and return the first observations."""
+        """Start an episode in every row and return the first observations.
+
+        `set_options` takes a dict for all rows or one for each: ``{"deck": 52 cards in dealing
+        order, "dealer": 0 or 1}``, each may be missing.
+
+        Raises:
+            ValueError: an unknown option, or a bad value of one.
+            OpponentError: an opponent's policy failed; reset again.
+        """
         everywhere = np.arange(self.num_envs)
-        if self._seed is None and not self._seeded:
-            self._seed = _fresh_seed()
-        if self._seed is not None:
-            self.games.episodes.seed(everywhere, self._seed, everywhere)
-            self._seed, self._seeded = None, True
-        given = self._options
-        self.games.begin(everywhere, decks=_option(given, "deck"), dealers=_option(given, "dealer"))
+        episodes = self.games.episodes
+        deals = episodes.given_deals(_options_of_rows(self._options), everywhere)
+        with episodes.whole():
+            episodes.reseed(self._seed, everywhere)
+            self._seed = None
+            self.games.begin(everywhere, **deals)
         self._returns[:] = 0.0
         self._lengths[:] = 0
         self._began = time.perf_counter()
-        self.reset_infos = [{"seat": seat} for seat in self.games.seats.tolist()]
+        for row in everywhere.tolist():
+            self._note_reset(row)
         self._reset_seeds()
         self._reset_options()
         return self.games.observations()
@@ -131,8 +155,17 @@ class GinRummyVecEnv(VecEnv):
 
         Raises:
             IllegalActionError: with illegal_action="raise"; nothing has changed.
+            ValueError: actions of a wrong shape or type; nothing has changed.
+            OpponentError: an opponent's policy failed; call ``reset``.
+            gymnasium.error.ResetNeeded: nothing has been dealt, or the last step was broken off.
         """
-        step = self.games.act(self._actions)
+        self.games.episodes.require_ready()
+        actions = self.games.numbers(self._actions)
+        with self.games.episodes.whole():
+            return self._step(actions)
+
+    def _step(self, actions: NDArray[np.integer]) -> VecEnvStepReturn:
+        step = self.games.act(actions)
         self._returns += step.rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
@@ -146,8 +179,15 @@ class GinRummyVecEnv(VecEnv):
             self._tell_ends(infos, ended, step.truncated)
             self.games.begin(ended)
             for row in ended.tolist():
-                self.reset_infos[row] = {"seat": int(self.games.seats[row])}
+                self._note_reset(row)
         return self.games.observations(), step.rewards.astype(np.float32), dones, infos
+
+    def _note_reset(self, row: int) -> None:
+        """Write the info of an episode that has begun."""
+        info: dict[str, Any] = {"seat": int(self.games.seats[row])}
+        if row in self.games.skipped_deals:
+            info["skipped"] = self.games.skipped_deals[row]
+        self.reset_infos[row] = info
 
     def _tell_ends(
         self, infos: list[dict[str, Any]], ended: NDArray[np.intp], truncated: NDArray[np.bool_]
@@ -169,6 +209,7 @@ class GinRummyVecEnv(VecEnv):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the learners' legal actions, [N, 108] bool, a new array."""
+        self.games.episodes.require_ready()
         return self.games.masks.copy()
 
     def has_attr(self, attr_name: str) -> bool:
@@ -184,14 +225,14 @@ class GinRummyVecEnv(VecEnv):
         return [getattr(row, attr_name) for row in self._chosen(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: VecEnvIndices = None) -> None:
-        """Set an attribute of the rows: ``opponent`` is the one that can be set.
+        """Set an attribute of the rows: ``opponent`` is the only one, as `set_opponent` does it.
 
         Raises:
             AttributeError: the rows have none of this name that can be set.
         """
         chosen = self._chosen(indices)
         if attr_name == "opponent":
-            self.games.set_opponent(np.array([row.number for row in chosen]), value)
+            self.games.set_opponent(value, np.array([row.number for row in chosen]))
             return
         for row in chosen:
             setattr(row, attr_name, value)
@@ -205,11 +246,13 @@ class GinRummyVecEnv(VecEnv):
     ) -> list[Any]:
         """Call a method of the rows (see `Row`)."""
         if method_name == "action_masks" and indices is None:
-            return list(self.games.masks.copy())
-        return [
-            getattr(row, method_name)(*method_args, **method_kwargs)
-            for row in self._chosen(indices)
-        ]
+            return list(self.action_masks())
+        chosen = self._chosen(indices)
+        if method_name == "set_opponent":  # one policy for all, which is then asked once a step
+            rows = np.array([row.number for row in chosen])
+            self.games.set_opponent(*method_args, rows, **method_kwargs)
+            return [None] * len(chosen)
+        return [getattr(row, method_name)(*method_args, **method_kwargs) for row in chosen]
 
     def env_is_wrapped(
         self,
@@ -282,14 +325,25 @@ class Row:
 
     @opponent.setter
     def opponent(self, policy: str | Policy) -> None:
-        self._env.games.set_opponent(np.array([self.number]), policy)
+        self.set_opponent(policy)
+
+    def set_opponent(self, policy: str | Policy) -> None:
+        """Let the learner play against another policy from the opponent's next decision on."""
+        self._env.games.set_opponent(policy, np.array([self.number]))
+
+    def provenance(self) -> dict[str, int]:
+        """Return seed, game number and deal number, which name the deck in play."""
+        found = self._env.games.episodes.provenance(np.array([self.number]))
+        return {name: int(each[0]) for name, each in found.items()}
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the learner's legal actions, [108] bool."""
+        self._env.games.episodes.require_ready()
         return self._env.games.masks[self.number].copy()
 
     def view(self) -> View:
         """Return the learner's view, one row: what policies are given."""
+        self._env.games.episodes.require_ready()
         return self._env.games.views(np.array([self.number]))
 
     def render(self) -> Any:
@@ -298,19 +352,19 @@ class Row:
         return self._env._screen.show(games.state, self.rules, self.number, self.seat)
 
 
-def _fresh_seed() -> int:
-    """Return a seed by chance, from the system, not from NumPy's global generator."""
-    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) & MAX_SEED
-
-
-def _option(options: Sequence[Mapping[str, Any]], name: str) -> list[Any] | None:
-    """Return an option of all rows, or None if none has it.
+def _options_of_rows(options: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Return the reset options of all rows as one: lists of one value for each row.
 
     Raises:
-        ValueError: some rows have it and some do not.
+        ValueError: an unknown option, or one that some rows have and some do not.
     """
-    values = [each.get(name) for each in options]
-    missing = sum(value is None for value in values)
-    if 0 < missing < len(values):
-        raise ValueError(f"option {name!r} is missing in {missing} of {len(values)} rows")
-    return None if missing else values
+    rows = [reset_options(each, "deck", "dealer") for each in options]
+    found: dict[str, list[Any]] = {}
+    for name in ("deck", "dealer"):
+        values = [each.get(name) for each in rows]
+        missing = sum(value is None for value in values)
+        if 0 < missing < len(values):
+            raise ValueError(f"option {name!r} is missing in {missing} of {len(values)} rows")
+        if not missing:
+            found[name] = values
+    return found

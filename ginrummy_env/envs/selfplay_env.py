@@ -5,23 +5,27 @@ that can be learned from. `player_steps` and `gae` turn what was collected into 
 own line of decisions needs.
 """
 
-import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from gymnasium.error import ResetNeeded
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS
-from ginrummy_env.core.chance import require_seed
-from ginrummy_env.core.legal import action_masks
+from ginrummy_env.core.legal import action_masks, require_actions
 from ginrummy_env.core.observation import observation_size, observe
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import View, make_view
-from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Episodes, Reward, Split
+from ginrummy_env.envs.episodes import (
+    Episode,
+    EpisodeOptions,
+    Episodes,
+    Reward,
+    Split,
+    reset_options,
+)
 
 Flat = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -73,7 +77,6 @@ class GinRummySelfPlayEnv:
             split=split,
         )
         self._games = Episodes(num_envs, options)
-        self._seeded = False
         self.derived = bool(derived)
         self.num_envs = len(self._games)
         self.num_actions = NUM_ACTIONS
@@ -94,7 +97,19 @@ class GinRummySelfPlayEnv:
         """The players to move, [N] int8, a new array."""
         return self._games.state.player.copy()
 
-    def reset(self, *, seed: int | Sequence[int] | None = None) -> tuple[Flat, Infos]:
+    def provenance(self) -> dict[str, NDArray[Any]]:
+        """Return seeds, game numbers and deal numbers, [N] each, which name the decks in play.
+
+        For the environment's owner, to replay a game; see `Episodes.provenance`.
+        """
+        return self._games.provenance()
+
+    def reset(
+        self,
+        *,
+        seed: int | Sequence[int | None] | None = None,
+        options: Mapping[str, Any] | None = None,
+    ) -> tuple[Flat, Infos]:
         """Start the next episode in every row.
 
         Args:
@@ -102,25 +117,21 @@ class GinRummySelfPlayEnv:
                 vector environment with that seed; with N numbers, those of the single environment
                 with its own. Without one each row's next game is dealt; the first streams are drawn
                 by chance.
+            options: ``{"deck": 52 cards in dealing order, or [N, 52]; "dealer": 0 or 1, or [N]}``,
+                each may be missing.
 
         Returns:
             (observations [N, size] float32, infos); see `step`.
 
         Raises:
-            ValueError: a bad seed, or another number of seeds than N.
+            ValueError: a bad seed, another number of seeds than N, an unknown option, or a bad
+                value of one.
         """
         rows = np.arange(self.num_envs)
-        if seed is None and not self._seeded:
-            seed = secrets.randbits(64)
-        if isinstance(seed, Sequence | np.ndarray):
-            if len(seed) != self.num_envs:
-                raise ValueError(f"{len(seed)} seeds where num_envs={self.num_envs} are needed")
-            seeds = np.array([require_seed(each) for each in seed], dtype=np.uint64)
-            self._games.seed(rows, seeds, 0)
-        elif seed is not None:
-            self._games.seed(rows, require_seed(seed), rows)
-        self._seeded = True
-        self._games.start(rows)
+        deals = self._games.given_deals(reset_options(options, "deck", "dealer"), rows)
+        with self._games.whole():
+            self._games.reseed(seed, rows)
+            self._games.start(rows, **deals)
         return self._observe({})
 
     def step(self, actions: ArrayLike) -> tuple[Flat, NDArray[np.float64], Flags, Flags, Infos]:
@@ -141,10 +152,16 @@ class GinRummySelfPlayEnv:
         Raises:
             IllegalActionError: an action that is not legal in its row; nothing has changed.
             ValueError: actions of a wrong shape or type; nothing has changed.
-            ResetNeeded: `reset` has not been called.
+            gymnasium.error.ResetNeeded: nothing has been dealt, or the last step was broken off.
         """
-        if not self._seeded:
-            raise ResetNeeded("step before reset: call reset() first")
+        self._games.require_ready()
+        numbers = require_actions(actions, self.num_envs)
+        with self._games.whole():
+            return self._step(numbers)
+
+    def _step(
+        self, actions: NDArray[np.int16]
+    ) -> tuple[Flat, NDArray[np.float64], Flags, Flags, Infos]:
         rewards = np.zeros((self.num_envs, 2))
         deals_over = np.zeros(self.num_envs, dtype=np.bool_)
         games_over = np.zeros(self.num_envs, dtype=np.bool_)
@@ -167,13 +184,15 @@ class GinRummySelfPlayEnv:
 
     def views(self, rows: ArrayLike | None = None) -> View:
         """Return what the players to move see, as policies take it, in all rows or in some."""
+        self._games.require_ready()
         state = self.state if rows is None else self.state.select(rows)
         return make_view(state, self.rules, state.player)
 
     def _observe(self, infos: Infos) -> tuple[Flat, Infos]:
         infos["action_mask"] = action_masks(self.state, self.rules).view(np.int8)
         infos["seat"] = self.seats
-        return observe(self.views(), self.derived), infos
+        view = make_view(self.state, self.rules, self.state.player)
+        return observe(view, self.derived), infos
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,16 +5,17 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import Rows
-from ginrummy_env.core.chance import MAX_SEED, require_seed
+from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.observation import observation_size
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split
+from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split, reset_options
 from ginrummy_env.envs.learner_games import (
     Deals,
     IllegalAction,
@@ -23,6 +24,7 @@ from ginrummy_env.envs.learner_games import (
     Opponents,
 )
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
+from ginrummy_env.policy import Policy
 
 Flat = NDArray[np.float32]
 Infos = dict[str, Any]
@@ -33,8 +35,9 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
 
     ``infos["action_mask"]`` is int8[N, 108] and fits the observations that are returned with it;
     ``infos["seat"]`` the learners' player numbers; ``infos["deals"]``, where deals have ended, N
-    lists of `results.DealResult` (None where none has). With SAME_STEP the last observation and
-    info of an episode are in ``infos["final_obs"]`` and ``infos["final_info"]``.
+    lists of `deal_infos.DealResult` (None where none has); ``infos["skipped"]`` the same of the
+    episodes that opponents ended before the learner's first decision. With SAME_STEP the last
+    observation and info of an episode are in ``infos["final_obs"]`` and ``infos["final_info"]``.
     """
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS}  # noqa: RUF012
@@ -97,7 +100,6 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = render_mode
         self._screen = Screen(render_mode, open_cards)
-        self._seeded = False
         self.single_observation_space = spaces.Box(
             -1.0, 1.0, (observation_size(derived),), np.float32
         )
@@ -111,9 +113,24 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
         """The settings of the games."""
         return self.games.episodes.options.rules
 
+    def set_opponent(self, policy: str | Policy) -> None:
+        """Let all learners play against another policy from the opponents' next decision on.
+
+        Raises:
+            ValueError: not a policy, or an unknown name; says which there are.
+        """
+        self.games.set_opponents([policy])
+
     def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
         """Let the learners play against other policies; see `LearnerGames.set_opponents`."""
         self.games.set_opponents(opponent, assignment)
+
+    def provenance(self) -> dict[str, NDArray[Any]]:
+        """Return seeds, game numbers and deal numbers, [N] each, which name the decks in play.
+
+        For the environment's owner, to replay a game; see `Episodes.provenance`.
+        """
+        return self.games.episodes.provenance()
 
     def reset(
         self,
@@ -128,16 +145,24 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
                 has; a list begins in each row the stream that the single environment has with that
                 seed (None: the row's next game). Without one each row's next game is dealt.
             options: ``{"reset_mask": [N] bool}``: only these rows are reset, the others are left as
-                they are; ``{"decks": [K, 52], "dealers": [K]}`` for the rows that are reset.
+                they are; ``{"deck": 52 cards in dealing order, or [K, 52]; "dealer": 0 or 1, or
+                [K]}`` for the rows that are reset. Each may be missing.
 
         Raises:
-            TypeError, ValueError: a bad mask or list of seeds.
+            TypeError, ValueError: a bad mask, seed or list of seeds, an unknown option, or a bad
+                value of one.
+            OpponentError: an opponent's policy failed; reset again.
         """
-        given = options or {}
+        given = reset_options(options, "deck", "dealer", "reset_mask")
         rows = self._rows_of(given.get("reset_mask"))
-        self._seed(rows, seed)
-        self._over[rows] = False
-        self.games.begin(rows, decks=given.get("decks"), dealers=given.get("dealers"))
+        episodes = self.games.episodes
+        deals = episodes.given_deals(given, rows)
+        if seed is not None and not isinstance(seed, Sequence | np.ndarray):
+            super().reset(seed=require_seed(seed))
+        with episodes.whole(rows):
+            episodes.reseed(seed, rows, self._first_seed)
+            self._over[rows] = False
+            self.games.begin(rows, **deals)
         return self.games.observations(), self._infos({})
 
     def step(
@@ -150,11 +175,25 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
 
         Raises:
             IllegalActionError: with illegal_action="raise"; nothing has changed.
-            ValueError: with DISABLED, a row whose episode is over and that has not been reset.
+            ValueError: actions of a wrong shape or type; nothing has changed.
+            OpponentError: an opponent's policy failed; call ``reset``.
+            gymnasium.error.ResetNeeded: a row has not been dealt, or the last step was broken off;
+                with DISABLED also a row whose episode is over.
         """
+        self.games.episodes.require_ready()
         if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
             row = int(np.flatnonzero(self._over)[0])
-            raise ValueError(f"row {row}: the episode is over: reset it (options={{'reset_mask'}})")
+            raise ResetNeeded(
+                f"row {row}: the episode is over: reset it (options={{'reset_mask': ...}})"
+            )
+
+        numbers = self.games.numbers(actions)
+        with self.games.episodes.whole():
+            return self._step(numbers)
+
+    def _step(
+        self, actions: NDArray[np.integer]
+    ) -> tuple[Flat, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]:
         waiting = np.flatnonzero(self._over)  # only with NEXT_STEP is there any
         step = self.games.act(actions)
         deals = step.deals
@@ -182,6 +221,7 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the learners' legal actions, [N, 108] bool, a new array."""
+        self.games.episodes.require_ready()
         return self.games.masks.copy()
 
     def render(self) -> tuple[Any, ...] | None:
@@ -210,32 +250,9 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
             )
         return np.flatnonzero(reset_mask)
 
-    def _seed(self, rows: Rows, seed: int | Sequence[int | None] | None) -> None:
-        """Begin new streams where seeds are given, and everywhere at the first reset."""
-        games = self.games.episodes
-        if seed is None:
-            if self._seeded:
-                return
-            seed = self._first_seed()
-            rows = np.arange(self.num_envs)
-        if isinstance(seed, int | np.integer):
-            number = require_seed(seed)
-            super().reset(seed=int(number))
-            games.seed(rows, number, rows)
-        else:
-            if len(seed) != self.num_envs:
-                raise ValueError(f"{len(seed)} seeds where num_envs={self.num_envs} are needed")
-            if not self._seeded and any(each is None for each in seed):
-                games.seed(np.arange(self.num_envs), self._first_seed(), np.arange(self.num_envs))
-            for row in rows.tolist():
-                each = seed[row]
-                if each is not None:
-                    games.seed(np.array([row]), require_seed(each), 0)
-        self._seeded = True
-
     def _first_seed(self) -> int:
-        """Return a seed by chance; Gymnasium draws it and tells it in ``np_random_seed``."""
-        return int(self.np_random_seed or 0) & MAX_SEED
+        """Return a seed by chance; Gymnasium draws it and shows it in ``np_random_seed``."""
+        return int(self.np_random_seed or 0)
 
     def _infos(self, deals: Deals) -> Infos:
         everywhere = np.ones(self.num_envs, dtype=np.bool_)
@@ -246,6 +263,7 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
             "_seat": everywhere.copy(),
         }
         self._add(infos, "deals", deals)
+        self._add(infos, "skipped", self.games.skipped_deals)
         return infos
 
     def _add(self, infos: Infos, key: str, values: Mapping[int, Any]) -> None:

@@ -87,14 +87,15 @@ def test_nothing_hidden_is_seen():
 
 
 def test_infos_tell_of_no_deal_that_goes_on():
-    """No card is named before the deal is over; then both hands are."""
+    """No card is named before the deal is over, nor of a void deal; else both hands are."""
     told = 0
     for env in steps(ginrummy_env.raw_env(), 1500, choose=eager):
         deal = env._games.state.deal_number[0]
         for agent in AGENTS:
             for result in env.infos[agent].get("deals", []):
                 assert result["deal_number"] < deal
-                assert [len(cards(hand)) for hand in result["hands"]] == [10, 10]
+                shown = 0 if result["outcome"] == "void" else 10
+                assert [len(cards(hand)) for hand in result["hands"]] == [shown, shown]
                 told += 1
     assert told
 
@@ -465,12 +466,15 @@ def test_before_reset_the_order_is_enforced():
 
 
 def test_given_decks_and_dealers():
-    """Positions can be set up: a deck in dealing order, who deals; other options are left alone."""
+    """Positions can be set up: a deck in dealing order, who deals; of others there is a warning."""
     env = ginrummy_env.raw_env()
-    env.reset(options={"deck": READY_DECK, "dealer": 0, "options": 1})
+    with pytest.warns(UserWarning, match="unknown reset option 'decks': did you mean 'deck'"):
+        env.reset(options={"decks": [READY_DECK]})
+    env.reset(options={"deck": READY_DECK, "dealer": 0})
     assert env.agent_selection == "player_1"
     assert env._games.state.phase[0] == Phase.OPENING
     with pytest.raises(ValueError, match="appears twice"):
         env.reset(options={"deck": [0] * 52})
-    with pytest.raises(ValueError, match="dealers"):
+    with pytest.raises(ValueError, match="dealer=2"):
         env.reset(options={"dealer": 2})
+    env.step(106)  # a refused reset has changed nothing

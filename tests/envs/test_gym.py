@@ -6,6 +6,7 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.wrappers import RecordEpisodeStatistics, TimeLimit
 from tables import (
     READY_DEALER_DECK,
@@ -183,7 +184,7 @@ def test_illegal_actions():
         assert not told["action_mask"].any()
         assert (env.games.state.hands == hands).all()
         assert observation.shape == first.shape
-        with pytest.raises(ValueError, match="call reset"):
+        with pytest.raises(ResetNeeded, match="call reset"):
             env.step(0)
         env.reset()
         strict = GinRummyEnv(Random(), illegal_action="raise", seat=0)
@@ -198,7 +199,7 @@ def test_illegal_actions():
 
 def test_a_time_before_reset_is_named():
     env = GinRummyEnv(Random())
-    with pytest.raises(ValueError, match="call reset"):
+    with pytest.raises(ResetNeeded, match="nothing has been dealt yet: call reset"):
         env.step(0)
 
 

@@ -7,6 +7,7 @@ import pickle
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from gymnasium.wrappers.vector import DictInfoToList, RecordEpisodeStatistics
 from tables import (
@@ -156,7 +157,7 @@ def test_disabled():
         _, _, terminated, truncated, infos = env.step(choose_all(infos["action_mask"], number))
         over = terminated | truncated
         if over.any():
-            with pytest.raises(ValueError, match=r"row \d: the episode is over"):
+            with pytest.raises(ResetNeeded, match=r"row \d: the episode is over"):
                 env.step(choose_all(infos["action_mask"], number))
             _, infos = env.reset(options={"reset_mask": over})
 
@@ -379,7 +380,7 @@ def test_a_reset_row_is_like_new():
         )
         for row in np.flatnonzero(terminated):
             state = env.games.state.select([row])
-            options = {"decks": state.deck, "dealers": state.dealer}
+            options = {"deck": state.deck, "dealer": state.dealer}
             fresh = GinRummyVectorEnv(1, Quiet(), episode="deal", seat=0)
             fresh.reset(seed=0, options=options)
             assert np.array_equal(fresh.games.observations()[0], observation[row])
@@ -416,7 +417,7 @@ def test_given_decks():
     env = GinRummyVectorEnv(
         2, Quiet(), episode="deal", reward="points", seat=0, autoreset_mode=SAME
     )
-    env.reset(seed=0, options={"decks": [READY_DECK, READY_DECK], "dealers": [1, 1]})
+    env.reset(seed=0, options={"deck": READY_DECK, "dealer": [1, 1]})
     env.step([105, 105])
     _, rewards, terminated, _, infos = env.step([52 + 25, 0])
     assert rewards[0] > 0 == rewards[1]
