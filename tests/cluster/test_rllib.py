@@ -201,10 +201,10 @@ class TestRun:
 
     def test_it_starts_from_a_run_with_its_value(self, tmp_path):
         begun = replace(
-            SMOKE, width=8, layers=1, teacher="", steps=256, num_envs=8, num_steps=16, batch=64,
+            SMOKE, width=8, layers=1, expert="", steps=256, num_envs=8, num_steps=16, batch=64,
             eval_games=2, retest_games=2, max_deals=2, reward="points", tensorboard=False,
         )  # fmt: skip
-        train_by_sb3(tmp_path / "begun", begun, say=lambda text: None)
+        train_by_sb3(tmp_path / "begun", begun, report=lambda text: None)
         settings = RLlibSettings(width=8, layers=1, reward="points", envs=2, batch=8, minibatch=8)
         algorithm = ppo_config(settings, None).build_algo()
         try:

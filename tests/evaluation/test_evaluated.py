@@ -31,8 +31,11 @@ def test_each_agent_meets_each_opponent_on_the_same_decks():
 
 def test_a_kept_run_is_trained_once_and_resumes(tmp_path, monkeypatch):
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
-    small = {"lessons": 600, "steps": 512, "num_steps": 16, "eval_games": 2, "retest_games": 2}
-    settings = replace(SMOKE, **small, max_deals=4, checkpoint_every=512, tensorboard=False)
+    small = {"imitation_samples": 600, "steps": 512, "num_steps": 16}
+    games = {"eval_games": 2, "retest_games": 2}
+    settings = replace(
+        SMOKE, **small, **games, max_deals=4, checkpoint_every=512, tensorboard=False
+    )
     folder = kept_training(settings)
     before = {file.name: mark_of(file) for file in folder.iterdir()}
     assert {"best.npz", "imitation.npz", "log.csv", "result.json"} <= set(before)

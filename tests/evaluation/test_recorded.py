@@ -12,6 +12,7 @@ from ginrummy_training.cli.main import main
 from ginrummy_training.dataset.generate import plan_of, selfplay
 from ginrummy_training.dataset.shards import recorded_points
 from ginrummy_training.learning.imitation import recorded
+from ginrummy_training.learning.setting_fields import SettingError
 from ginrummy_training.learning.settings import SMOKE
 from ginrummy_training.learning.train import train
 from ginrummy_training.learning.win_chance import WinChance
@@ -28,26 +29,26 @@ def folder(tmp_path_factory):
 
 class TestImitation:
     SETTINGS = replace(
-        SMOKE, rules="eaai,target=50", width=32, lessons=24_000, lesson_batch=128, steps=0,
-        eval_games=8, retest_games=8, tensorboard=False,
+        SMOKE, rules="eaai,target=50", width=32, imitation_samples=24_000, imitation_batch=128,
+        steps=0, eval_games=8, retest_games=8, tensorboard=False,
     )  # fmt: skip
 
     def test_it_learns_from_a_folder(self, folder, tmp_path):
-        settings = replace(self.SETTINGS, data=str(folder), teacher="champion")
-        train(tmp_path / "run", settings, say=lambda text: None)
+        settings = replace(self.SETTINGS, data=str(folder), expert="champion")
+        train(tmp_path / "run", settings, report=lambda text: None)
         log = pd.read_csv(tmp_path / "run" / "log.csv")
         losses = log["imitation/loss"].dropna()
         assert losses.iloc[-1] < 0.75 * losses.iloc[0]
-        assert log["lessons"].max() >= 24_000
+        assert log["samples"].max() >= 24_000
 
-    def test_lessons_are_the_teachers_choices_and_what_they_brought(self, folder):
-        settings = replace(self.SETTINGS, data=str(folder), teacher="champion")
+    def test_samples_are_the_experts_choices_and_what_they_brought(self, folder):
+        settings = replace(self.SETTINGS, data=str(folder), expert="champion")
         chance = WinChance.of_points(recorded_points(folder, 1_000), SHORT.target)
-        source = recorded(settings, SHORT, chance, np.random.default_rng(0))
+        source = recorded(settings, chance, np.random.default_rng(0))
         positions = pd.read_parquet(folder / "positions")
         mine = positions[positions["agent"] == "champion"]
-        lessons = [next(source) for _ in range(3)]
-        for some in lessons:
+        samples = [next(source) for _ in range(3)]
+        for some in samples:
             assert (some.masks.sum(axis=1) > 1).all()
             assert some.masks[np.arange(len(some)), some.actions].all()
         after = np.minimum(
@@ -62,19 +63,18 @@ class TestImitation:
         )
         before = mine[["my_score", "his_score"]].to_numpy()
         paid = 2 * (chance(after) - chance(before))
-        values = np.concatenate([some.values for some in lessons])
+        values = np.concatenate([some.values for some in samples])
         assert np.isin(np.round(values, 5), np.round(paid.astype(np.float32), 5)).all()
         assert values.min() < 0 < values.max()
 
     def test_what_it_can_not_learn_from(self, folder):
-        settings = replace(self.SETTINGS, data=str(folder), teacher="champion")
-        rng = np.random.default_rng(0)
-        with pytest.raises(ValueError, match="games under other rules"):
-            next(recorded(settings, EAAI, None, rng))
-        with pytest.raises(ValueError, match="no decision of 'lookahead'"):
-            next(recorded(replace(settings, teacher="lookahead"), SHORT, None, rng))
-        with pytest.raises(ValueError, match="whose decisions"):
-            replace(settings, teacher="")
+        settings = replace(self.SETTINGS, data=str(folder), expert="champion")
+        with pytest.raises(SettingError, match="other rules than rules='eaai'"):
+            replace(settings, rules="eaai").check()
+        with pytest.raises(SettingError, match="expert='lookahead' did not play in"):
+            replace(settings, expert="lookahead").check()
+        with pytest.raises(SettingError, match="needs an expert"):
+            replace(settings, expert="")
 
 
 class TestCommand:
@@ -85,12 +85,12 @@ class TestCommand:
         assert "bytes a position" in capsys.readouterr().out
         run = str(tmp_path / "run")
         given = [f"--set={name}={value}" for name, value in (
-            ("lessons", 2_000), ("width", 8), ("eval_games", 4), ("retest_games", 4),
+            ("imitation_samples", 2_000), ("width", 8), ("eval_games", 4), ("retest_games", 4),
         )]  # fmt: skip
         command = ["imitate", run, "--data", out, "--preset", "smoke", *given]
         assert main([*command, "--rules", "eaai,target=50"]) == 0
         settings = json.loads((tmp_path / "run" / "settings.json").read_text())["settings"]
-        assert (settings["teacher"], settings["data"]) == ("gold", out)
+        assert (settings["expert"], settings["data"]) == ("gold", out)
 
     def test_it_says_what_is_wrong(self, folder, capsys):
         assert main(["selfplay", "gold", "--games", "20", "--out", str(folder)]) == 2

@@ -3,10 +3,14 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import tomllib
 from dataclasses import replace
+from math import nan
+from pathlib import Path
 from time import monotonic, sleep
 
 import numpy as np
@@ -21,15 +25,16 @@ from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.learning.curves import read_curves
 from ginrummy_training.learning.env import make_env
 from ginrummy_training.learning.opponent_pool import Pool, assign, opponents_of, shares_at
-from ginrummy_training.learning.run_folder import Run
+from ginrummy_training.learning.run_folder import Progress, Run
+from ginrummy_training.learning.setting_fields import SettingError
 from ginrummy_training.learning.settings import POOL, PRESETS, SMOKE, TrainSettings
-from ginrummy_training.learning.train import train
+from ginrummy_training.learning.train import make_model, train
 from ginrummy_training.learning.win_chance import WinChance, deal_points
 from ginrummy_training.storage import ResultError
 
 TINY = replace(
-    SMOKE, width=16, lessons=4_000, steps=1_024, num_envs=16, eval_games=8, retest_games=8,
-    num_steps=32, batch=256, eval_every=1_024, checkpoint_every=512, pool_every=512,
+    SMOKE, width=16, imitation_samples=4_000, steps=1_024, num_envs=16, eval_games=8,
+    retest_games=8, num_steps=32, batch=256, eval_every=1_024, checkpoint_every=512, pool_every=512,
     tensorboard=False,
 )  # fmt: skip
 
@@ -41,8 +46,8 @@ def log_of(folder):
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "smoke"
-    said = []
-    return folder, train(folder, SMOKE, say=said.append), said
+    lines = []
+    return folder, train(folder, SMOKE, report=lines.append), lines
 
 
 class TestSmoke:
@@ -51,19 +56,19 @@ class TestSmoke:
         assert float(rows[-1]["imitation/loss"]) < 0.7 * float(rows[0]["imitation/loss"])
 
     def test_it_is_evaluated_before_and_after_ppo_and_tested_again(self, run):
-        folder, result, said = run
+        folder, result, lines = run
         rows = [row for row in log_of(folder) if row["eval/simple"]]
         assert int(rows[0]["steps"]) == 0
         assert int(rows[-1]["steps"]) == result["steps"] >= SMOKE.steps
         assert float(rows[0]["eval/simple_low"]) <= float(rows[0]["eval/simple_high"])
         assert set(result["best"]) == {"simple"}
         assert json.loads((folder / "result.json").read_text()) == result
-        assert any("fresh decks" in line for line in said)
+        assert any("fresh decks" in line for line in lines)
 
     def test_how_deals_ended_and_what_time_went_into_is_logged(self, run):
-        rows = [row for row in log_of(run[0]) if row.get("deals/his_knock")]
+        rows = [row for row in log_of(run[0]) if row.get("deals/opponent_knock")]
         assert rows
-        assert 0 < float(rows[-1]["deals/his_knock"]) < 1
+        assert 0 < float(rows[-1]["deals/opponent_knock"]) < 1
         assert float(rows[-1]["time/playing"]) > 0
 
     def test_versions_settings_and_seed_are_recorded(self, run):
@@ -102,7 +107,7 @@ class TestSmoke:
         assert main(["train", str(folder), "--resume", "--set", f"steps={more}"]) == 0
         after = json.loads((folder / "result.json").read_text())
         assert after["steps"] == more
-        assert after["lessons"] == before["lessons"]
+        assert after["samples"] == before["samples"]
         assert after["imitation"] == before["imitation"]
 
 
@@ -133,10 +138,10 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path):
     taken, saved = Run.resume(folder)
     assert saved is not None
     assert taken.progress.steps >= 1_024  # killed after 1,536 steps: at most an interval is lost
-    said = []
-    result = train(folder, resume=True, say=said.append)
+    lines = []
+    result = train(folder, resume=True, report=lines.append)
     assert result["steps"] == 3_072
-    assert said[0].startswith(f"going on after {taken.progress.lessons:,} lessons")
+    assert lines[0].startswith(f"resuming after {taken.progress.samples:,} samples")
     steps = [int(row["steps"]) for row in log_of(folder) if row.get("train/loss")]
     assert steps == sorted(set(steps))  # nothing is logged twice
 
@@ -158,7 +163,7 @@ class TestRunsThatCanNotBe:
             train(tmp_path, resume=True)
 
     def test_what_shaped_a_run_stays(self, run):
-        with pytest.raises(ValueError, match="width: a run that goes on keeps its settings"):
+        with pytest.raises(ValueError, match="width: a resumed run keeps its settings"):
             Run.extend(run[0], {"width": 8})
 
 
@@ -171,36 +176,99 @@ class TestSettings:
     def test_a_file(self, tmp_path):
         path = tmp_path / "mine.toml"
         path.write_text(
-            'rules = "classic"\nsteps = 1_000\nrate = 1\ntarget_kl = 0\n'
+            'rules = "classic"\nsteps = 1_000\nlearning_rate = 1\ntarget_kl = 0\n'
             "opponents = {simple = 1, pool = 0.5}\n"
         )
         settings = TrainSettings.load(path, SMOKE)
         assert settings.parsed_rules() == CLASSIC
         assert settings.opponents == ((0.0, {"simple": 1.0, "pool": 0.5}),)
-        assert (settings.rate, settings.target_kl, settings.width) == (1.0, None, SMOKE.width)
+        assert (settings.learning_rate, settings.target_kl, settings.width) == (
+            1.0,
+            None,
+            SMOKE.width,
+        )
 
     @pytest.mark.parametrize(
         ("given", "says"),
         [
-            ({"stpes": 1}, "unknown setting 'stpes'"),
-            ({"steps": "many"}, "steps='many': int is needed"),
-            ({"steps": True}, "steps=True: int is needed"),
-            ({"episode": "match"}, "episode='match': one of"),
+            ({"stpes": 1}, "unknown setting 'stpes' (did you mean 'steps'?)"),
+            ({"teacher": "gold"}, "unknown setting 'teacher'; the settings are rules, seed"),
+            (None, "settings=None: a table of names and values is needed"),
+            ({"steps": "many"}, "steps='many': a whole number from 0 to 1000000000000"),
+            ({"steps": True}, "steps=True: a whole number"),
+            ({"width": 10**12}, "width=1000000000000: a whole number from 1 to 4096"),
+            ({"width": 0}, "width=0: a whole number from 1"),
+            ({"convolutions": -1}, "convolutions=-1: a whole number from 0 to 16"),
+            ({"seed": -1}, "seed=-1: a whole number from 0 to 2**64 - 1"),
+            ({"gamma": 2.0}, "gamma=2.0: a number from 0 to 1"),
+            ({"entropy": nan}, "entropy=nan: a number from 0 to 10"),
+            ({"learning_rate": -1}, "learning_rate=-1: a number from 1e-09 to 1"),
+            ({"learning_rate": 10**400}, "learning_rate=a whole number of more than 60 digits"),
+            ({"target_kl": [1]}, "target_kl=[1]: a number from"),
+            ({"target_kl": nan}, "target_kl=nan: a number from"),
+            ({"derived": "no"}, "derived='no': True or False"),
+            ({"rules": 3}, "rules=3: text is needed"),
+            ({"episode": "deals"}, "episode='deals': one of 'deal_of_game', 'deal', 'game'"),
+            ({"reward": "pionts"}, "(did you mean 'points'?)"),
             ({"reward": "win"}, "it needs episode='game'"),
             ({"episode": "deal"}, "needs a game"),
             ({"batch": 1000}, "does not divide"),
-            ({"eval_games": 3}, "an even number"),
-            ({"opponents": {}}, "no shares"),
-            ({"opponents": 5}, "a table of shares"),
-            ({"panel": "simple"}, "a list of names"),
-            ({"width": 0}, "at least 1"),
-            ({"convolutions": -1}, "convolutions=-1: at least 0"),
-            ({"seed": -1}, "seed=-1"),
+            ({"num_envs": 60_000, "num_steps": 60_000}, "at most 4,194,304 decisions"),
+            ({"eval_games": 3}, "eval_games=3: an even number"),
+            ({"opponents": {}}, "no opponent has a share above 0"),
+            ({"opponents": []}, "a table of shares"),
+            ({"opponents": 5}, "opponents=5: a table of shares"),
+            ({"opponents": {"simple": nan}}, "share of simple=nan"),
+            ({"opponents": [{"start": 0.0, "share": {}}]}, "is no stage"),
+            ({"opponents": [{"start": 0.5, "shares": {"gold": 1}}]}, "starts at 0.5; 0.0 is"),
+            ({"opponents": [(0.0, {"gold": 1}), (0.0, {"gold": 1})]}, "must start later"),
+            ({"eval_opponents": "simple"}, 'a list of names is needed, such as ["simple"]'),
+            ({"eval_opponents": []}, "eval_opponents=[]: at least one is needed"),
+            ({"eval_opponents": ["gold", "gold"]}, "a name appears twice"),
         ],
     )
-    def test_bad_values_are_named(self, given, says):
-        with pytest.raises(ValueError, match=says):
+    def test_bad_values_are_named_with_what_is_allowed(self, given, says):
+        with pytest.raises(SettingError, match=re.escape(says)):
             TrainSettings().changed(given)
+
+    def test_any_integral_value_is_taken(self):
+        settings = TrainSettings(seed=np.uint64(7), epochs=np.int8(2), entropy=np.float32(0))
+        assert json.loads(json.dumps(settings.to_dict())) == {
+            **TrainSettings().to_dict(), "seed": 7, "epochs": 2, "entropy": 0.0,
+        }  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("given", "says"),
+        [
+            ("expert=glod", "expert: unknown policy 'glod'"),
+            ("opponents={simpel=1}", "opponents: unknown policy 'simpel'"),
+            ("pool_seeds=['ppo:no/such.npz']", "pool_seeds: "),
+            ("eval_opponents=['simple:knock=x']", "eval_opponents: "),
+            ("data=no/such/folder", "no/such/folder: "),
+            ("rules=poker", "rules='poker': "),
+        ],
+    )
+    def test_bad_names_are_refused_before_anything_is_written(self, tmp_path, capsys, given, says):
+        folder = tmp_path / "x"
+        assert main(["train", str(folder), "--preset", "smoke", "--set", given]) == 2
+        assert says in capsys.readouterr().err
+        assert not folder.exists()
+        name, _, value = given.partition("=")
+        with pytest.raises(ValueError, match=re.escape(says)):
+            train(folder, SMOKE.changed({name: tomllib.loads(f"v = {value}")["v"]}
+                                        if value[0] in "[{'" else {name: value}))  # fmt: skip
+        assert not folder.exists()
+
+    @pytest.mark.parametrize("seed", [2**32, 2**64 - 1])
+    def test_any_seed_makes_a_model(self, seed):
+        settings = replace(TINY, seed=seed, reward="points", imitation_samples=0)
+        env = make_env(settings, EAAI, None)
+        run = Run(Path(), settings, Progress(restarts=1))
+        env.seed(run.deck_seed())
+        first = [make_model(replace(settings, seed=s), env).policy for s in (seed, seed, seed - 1)]
+        weights = [next(policy.parameters()).detach().numpy() for policy in first]
+        np.testing.assert_array_equal(weights[0], weights[1])
+        assert (weights[0] != weights[2]).any()
 
     def test_the_command_shows_what_it_would_do(self, capsys, tmp_path):
         command = ["train", str(tmp_path / "x"), "--show", "--set", "steps=7", "--rules", "classic"]
@@ -208,10 +276,6 @@ class TestSettings:
         shown = tmp_path / "shown.toml"
         shown.write_text(capsys.readouterr().out)
         assert TrainSettings.load(shown) == TrainSettings(steps=7, rules="classic")
-
-    def test_the_command_names_what_is_wrong(self, capsys, tmp_path):
-        assert main(["train", str(tmp_path / "x"), "--rules", "poker"]) == 2
-        assert "neither a preset" in capsys.readouterr().err
 
 
 class TestOpponents:
@@ -282,7 +346,7 @@ class TestLearningEnv:
                 assert ("episode" in info) == dones[row]
                 if not dones[row]:
                     assert rewards[row] == 0
-        assert env.take_endings()["his_knock"] > 0
+        assert env.take_endings()["opponent_knock"] > 0
 
     def test_chances_add_up_to_the_game_won(self, chance):
         env = make_env(replace(TINY, episode="game"), EAAI, chance)
@@ -314,10 +378,8 @@ class TestLearningEnv:
 
 def test_ppo_takes_single_legal_actions_and_long_masks():
     """MaskablePPO's checks of probabilities hold where one action of 108 is legal."""
-    settings = replace(TINY, reward="points", teacher="")
+    settings = replace(TINY, reward="points", expert="")
     env = make_env(settings, EAAI, None)
-    from ginrummy_training.learning.train import make_model
-
     model = make_model(settings, env)
     observations = np.random.default_rng(0).random((512, *env.observation_space.shape))
     masks = np.zeros((512, 108), dtype=bool)

@@ -110,12 +110,12 @@ def kept_training(settings: "TrainSettings") -> Path:
 
     folder = kept_folder("training", **settings.to_dict()) / "run"
     if not (folder / RESULT).exists():
-        train(folder, settings, resume=(folder / SETTINGS).exists(), say=_to_nobody)
+        train(folder, settings, resume=(folder / SETTINGS).exists(), report=_ignore)
     return folder
 
 
-def _to_nobody(text: str) -> None:
-    """Say nothing: what a run has to tell is in its log."""
+def _ignore(text: str) -> None:
+    """Print nothing: everything is in the log of the run."""
 
 
 def mark_of(path: Path) -> str:

@@ -55,15 +55,15 @@ def parse_rules(text: str) -> Rules:
 def assignment(text: str) -> tuple[str, Any]:
     """Return the name and the value of ``name=value``. The value is TOML; quotes may be left out.
 
-    >>> assignment("steps=2_000"), assignment("teacher=simple")
-    (('steps', 2000), ('teacher', 'simple'))
+    >>> assignment("steps=2_000"), assignment("expert=simple")
+    (('steps', 2000), ('expert', 'simple'))
     """
     name, equals, value = text.partition("=")
     if not equals:
         raise ValueError(f"--set {text!r}: NAME=VALUE is needed")
     try:
         return name.strip(), tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return name.strip(), value.strip()
 
 

@@ -26,29 +26,29 @@ from ginrummy_training.statistics import Estimate, mean
 from ginrummy_training.storage import ResultError, read_json, write_csv
 
 BASE: dict[str, Any] = {
-    "steps": 524_288, "panel": ["simple"], "eval_every": 131_072, "checkpoint_every": 131_072,
-    "retest_games": 1_000,
+    "steps": 524_288, "eval_opponents": ["simple"], "eval_every": 131_072,
+    "checkpoint_every": 131_072, "retest_games": 1_000,
 }  # fmt: skip
 """What all runs have in common beside the defaults of `TrainSettings`."""
 
 OF_RULES: dict[str, dict[str, Any]] = {
-    "classic": {"teacher": "lookahead:knock_turns=7"},
-    "eaai": {"rate": 1e-3},
+    "classic": {"expert": "lookahead:knock_turns=7"},
+    "eaai": {"learning_rate": 1e-3},
 }
 """What the shipped policy of each rules was trained with."""
 
 VARIANTS: dict[str, dict[str, Any]] = {
     "base": {},
-    "no imitation": {"teacher": ""},
-    "champion teaches": {"teacher": "champion"},
+    "no imitation": {"expert": ""},
+    "champion as expert": {"expert": "champion"},
     "no derived planes": {"derived": False},
     "no planes ahead": {"ahead": False},
     "points": {"reward": "points"},
     "win": {"reward": "win", "episode": "game"},
-    "fixed panel": {"opponents": {"simple": 0.8, "lookahead": 0.2}},
+    "fixed opponents": {"opponents": {"simple": 0.8, "lookahead": 0.2}},
     "pool only": {"opponents": {"pool": 1}},
     "convolution": {"convolutions": 1},
-    "no imitation, 2 M": {"teacher": "", "steps": 2_097_152, "eval_every": 262_144},
+    "no imitation, 2 M": {"expert": "", "steps": 2_097_152, "eval_every": 262_144},
 }
 """What each variant sets; the base has the change in the chance of winning as its reward, and
 `simple`, `lookahead` and its own past as opponents."""

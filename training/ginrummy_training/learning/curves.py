@@ -1,8 +1,8 @@
-"""Learning curves: games won against the panel over the steps, with their intervals.
+"""Learning curves: share of games won against each eval opponent over the steps.
 
     ginrummy curves runs/eaai runs/classic --out curves.png
 
-The log of a run does as well as its folder.
+RUN is the folder of a run, or its log.csv.
 """
 
 import csv
@@ -40,7 +40,7 @@ def read_curves(run: Path) -> dict[str, Points]:
                     low, high = float(row[f"{name}_low"]), float(row[f"{name}_high"])
                     point = (float(row["steps"]), float(value), low, high)
                 except (KeyError, ValueError) as error:
-                    raise ResultError(f"{path}: damaged ({error})") from error
+                    raise ResultError(f"{path}: corrupt ({error})") from error
                 curves.setdefault(name.removeprefix("eval/"), []).append(point)
     return curves
 
@@ -49,8 +49,8 @@ def draw_curves(runs: Mapping[str, Path], opponents: Sequence[str], out: Path) -
     """Draw the curves of one or more runs into a PNG.
 
     Args:
-        runs: folders or logs by what they are called.
-        opponents: whose evaluations are drawn; all if empty.
+        runs: folders or logs, by their names in the legend.
+        opponents: eval opponents to draw; all if empty.
         out: the file.
     """
     import matplotlib as mpl
@@ -70,7 +70,7 @@ def draw_curves(runs: Mapping[str, Path], opponents: Sequence[str], out: Path) -
                     100 * won,
                     yerr=100 * np.array([won - low, high - won]),
                     fmt="osD^vP"[number % 6] + ("-", "--", ":")[number % 3],
-                    color=str(0.6 * (number % 2)),  # black and grey: colours need not be told apart
+                    color=str(0.6 * (number % 2)),  # black and grey, so colors do not matter
                     ms=4,
                     lw=1,
                     capsize=2,
@@ -78,7 +78,7 @@ def draw_curves(runs: Mapping[str, Path], opponents: Sequence[str], out: Path) -
                 )
                 number += 1
         axes.axhline(50, color="grey", lw=0.8)
-        axes.set_xlabel("thousand decisions learned from by PPO (0: after the imitation)")
+        axes.set_xlabel("thousand decisions of PPO (0: after the imitation)")
         axes.set_ylabel("full games won, %")
         figure.legend(loc="outside upper center", ncols=2, frameon=False)
         axes.grid(alpha=0.2)

@@ -1,4 +1,4 @@
-"""The environment as the learner has it: what it sees, what an episode is, and what it is paid."""
+"""The learner's environment: its observations, episodes and rewards."""
 
 from collections import Counter
 from typing import Any
@@ -41,13 +41,13 @@ class LearningEnv(VecEnvWrapper):
 
     Attributes:
         games: the environment inside.
-        endings: how deals have ended since `take_endings`: ``my_gin``, ``his_knock``, ``void`` ...
+        endings: how deals ended since `take_endings`: ``my_gin``, ``opponent_knock``, ``void`` ...
     """
 
     def __init__(
         self, games: GinRummyVecEnv, settings: TrainSettings, chance: WinChance | None
     ) -> None:
-        """Put it around an environment.
+        """Wrap an environment.
 
         Args:
             games: pays points if the reward is to be the chance.
@@ -58,7 +58,9 @@ class LearningEnv(VecEnvWrapper):
         space = spaces.Box(-2.0, 2.0, (planes * NUM_CARDS + scalars,), np.float32)
         super().__init__(games, observation_space=space)
         if (settings.reward == "chance") != (chance is not None):
-            raise ValueError("the chance of winning goes with the reward 'chance', and only there")
+            raise ValueError(
+                "the reward 'chance' needs a chance of winning; no other reward takes one"
+            )
         self.games = games
         self.settings = settings
         self.chance = chance
@@ -75,7 +77,7 @@ class LearningEnv(VecEnvWrapper):
         return self._see(np.asarray(self.games.reset()))
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Return what the step brought."""
+        """Return the outcome of the step."""
         seats = self.games.games.seats.copy()
         observations, rewards, dones, infos = self.games.step_wait()
         for row, info in enumerate(infos):
@@ -86,7 +88,7 @@ class LearningEnv(VecEnvWrapper):
                 self._count(deal, int(seats[row]))
             if self.chance is not None:
                 rewards[row] = self._change(row, deals[-1], int(seats[row]), bool(dones[row]))
-            if self.settings.episode == "deals":
+            if self.settings.episode == "deal_of_game":
                 dones[row] = True
                 info["TimeLimit.truncated"] = False  # the deal is over, whatever of the game
         self._returns += rewards
@@ -138,5 +140,5 @@ class LearningEnv(VecEnvWrapper):
         if winner is None:
             self.endings[deal["outcome"]] += 1
         else:
-            side = "my" if winner == seat else "his"
+            side = "my" if winner == seat else "opponent"
             self.endings[f"{side}_{deal['outcome']}"] += 1

@@ -1,16 +1,16 @@
-"""Imitation: a network learns to act as a rule or search agent does, before it learns by itself.
+"""Imitation: the network learns to act as an expert (a rule or search agent) does, before PPO.
 
-The teacher plays thousands of games at once and is asked for its action in every position; the
-network learns these (masked cross-entropy) and the outcome of the deal (its value). Nothing is
-stored and nothing is seen twice: positions are played faster than they are learned.
+The expert plays many games at once and chooses an action in every position; the network learns
+these actions (masked cross-entropy) and what the deal paid (its value). No sample is stored or used
+twice: playing positions is faster than learning them.
 
-Or the lessons are decisions that `selfplay` has kept (`recorded`): a slow teacher is then asked
-once for many runs.
+With recorded data (`recorded`) the samples are decisions that `ginrummy selfplay` has written, so
+that a slow expert is asked only once for many runs.
 
-Three kinds of games are played side by side: teacher against teacher, teacher against another
-agent, and, once the network has learned something, the network against either, where the teacher
-only says what it would have done. Without the last the network would know no position into which
-its own mistakes lead (Ross, Gordon and Bagnell, "DAgger", 2011).
+Three kinds of games run side by side: expert against expert, expert against another agent, and,
+after a while, the network against either, in which the expert only labels the positions. Without
+these the network would never see the positions that its own mistakes lead to (Ross, Gordon and
+Bagnell, "DAgger", 2011).
 """
 
 from collections.abc import Callable, Iterator
@@ -33,44 +33,44 @@ from ginrummy_env.core.state import NOBODY, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy, make_policy
-from ginrummy_training.dataset.shards import Data, load
+from ginrummy_training.dataset.shards import load
 from ginrummy_training.learning.network import SuitPolicy
 from ginrummy_training.learning.run_folder import Run, Stopwatch
 from ginrummy_training.learning.settings import TrainSettings
 from ginrummy_training.learning.win_chance import TEACHING_GAMES, WinChance
 
-TEACHER, OTHER, STUDENT = 0, 1, 2
+EXPERT, OTHER, LEARNER = 0, 1, 2
 """Who decides for a player."""
 
 SEATS = np.array(
-    [(TEACHER, TEACHER), (TEACHER, OTHER), (OTHER, TEACHER), (STUDENT, OTHER),
-     (OTHER, STUDENT), (STUDENT, TEACHER), (TEACHER, STUDENT), (TEACHER, TEACHER)],
+    [(EXPERT, EXPERT), (EXPERT, OTHER), (OTHER, EXPERT), (LEARNER, OTHER),
+     (OTHER, LEARNER), (LEARNER, EXPERT), (EXPERT, LEARNER), (EXPERT, EXPERT)],
     dtype=np.int8,
 )  # fmt: skip
-"""Who sits where: row i of the games has line i mod 8."""
+"""Who plays which seat: row i of the games has line i mod 8."""
 
 
 @dataclass(slots=True)
-class Lessons:
-    """Positions, what the teacher does in them, and how the deal ended."""
+class Samples:
+    """Positions, the expert's action in each, and what the deal paid."""
 
     observations: NDArray[np.float32]  # [P, size]
     masks: NDArray[np.bool_]  # [P, 108]
-    actions: NDArray[np.int64]  # [P] the teacher's
-    values: NDArray[np.float32]  # [P] what the deal paid the player to move; NaN: not over yet
+    actions: NDArray[np.int64]  # [P] the expert's
+    values: NDArray[np.float32]  # [P] the mover's pay for the deal; NaN: it is not over
 
     def __len__(self) -> int:
         """Return P."""
         return len(self.actions)
 
 
-class Classroom:
-    """Games in which the teacher is asked for its action, wherever it or the network decides."""
+class ExpertGames:
+    """Games in which the expert labels every position that it or the network decides."""
 
     def __init__(
         self,
         policy: SuitPolicy,
-        teacher: str | Policy,
+        expert: str | Policy,
         other: str | Policy,
         rules: Rules,
         *,
@@ -84,26 +84,26 @@ class Classroom:
 
         Args:
             policy: the network that learns.
-            teacher: whom it imitates.
-            other: who plays against the teacher and the network in half of the games.
-            rules: the settings.
+            expert: the agent to imitate.
+            other: plays against the expert and the network in half of the games.
+            rules: of the games.
             derived, ahead: which planes the network sees.
-            games: how many are played at once.
+            games: games at once.
             seed: of decks and agents.
-            chance: values are the change in the chance of winning; points / 100 if None.
+            chance: makes values the change in the chance of winning; points / 100 if None.
         """
         self.policy, self.rules = policy, rules
         self.derived, self.ahead = derived, ahead
-        self.teacher, self.other = make_policy(teacher), make_policy(other)
+        self.expert, self.other = make_policy(expert), make_policy(other)
         self.chance = chance
         numbers = np.arange(games, dtype=np.uint64) + np.uint64(TEACHING_GAMES)
         self._next_number = TEACHING_GAMES + games
         self.state = new_games(seed, numbers, rules)
         self.seats = SEATS[np.arange(games) % len(SEATS)]
-        self.student_plays = False
+        self.learner_plays = False
 
-    def lessons(self, steps: int) -> Lessons:
-        """Play so many steps in every game and return the positions in which there was a choice."""
+    def samples(self, steps: int) -> Samples:
+        """Play ``steps`` steps in every game; return the positions that left a choice."""
         state, count = self.state, len(self.state)
         every = np.arange(count)
         seen: list[tuple[NDArray[np.float32], NDArray[np.bool_], NDArray[np.int64]]] = []
@@ -127,13 +127,13 @@ class Classroom:
             rows = np.flatnonzero(seats != OTHER)
             mine = view.select(rows)
             observations, masks = features(mine, self.derived, self.ahead), mine.action_masks()
-            taught = self.teacher.act(mine, RowRandom(moments[rows]))
-            actions[rows] = taught
-            own = np.flatnonzero(seats[rows] == STUDENT)
-            if self.student_plays and own.size:
+            wanted = self.expert.act(mine, RowRandom(moments[rows]))
+            actions[rows] = wanted
+            own = np.flatnonzero(seats[rows] == LEARNER)
+            if self.learner_plays and own.size:
                 actions[rows[own]] = best_actions(self.policy, observations[own], masks[own])
             choice = masks.sum(axis=1) > 1
-            seen.append((observations[choice], masks[choice], taught[choice].astype(np.int64)))
+            seen.append((observations[choice], masks[choice], wanted[choice].astype(np.int64)))
             who.append((deal[rows[choice]], state.player[rows[choice]]))
             before = state.scores.copy()
             step(state, actions, self.rules)
@@ -144,7 +144,7 @@ class Classroom:
                 deals += len(ended)
                 self._deal_on(ended)
         values = [paid[numbers] * (1.0 - 2.0 * players) for numbers, players in who]
-        return Lessons(
+        return Samples(
             np.concatenate([part[0] for part in seen]),
             np.concatenate([part[1] for part in seen]),
             np.concatenate([part[2] for part in seen]),
@@ -152,7 +152,7 @@ class Classroom:
         )
 
     def _pay(self, rows: NDArray[np.intp], before: NDArray[np.int16]) -> NDArray[np.float64]:
-        """Return what the deals that have ended paid player 0."""
+        """Return what the deals that have ended paid player 0, [E]."""
         state = self.state
         if self.chance is not None:
             return 2 * (self.chance(state.scores[rows]) - self.chance(before))
@@ -161,7 +161,7 @@ class Classroom:
         return sign * state.points[rows] / 100
 
     def _deal_on(self, rows: NDArray[np.intp]) -> None:
-        """Deal the next deal, or start the next game."""
+        """Deal the next deal of a game, or start another game."""
         state = self.state
         over = rows[state.phase[rows] == Phase.GAME_OVER]
         next_deals(state, self.rules, rows[state.phase[rows] == Phase.DEAL_OVER])
@@ -171,32 +171,29 @@ class Classroom:
             restart(state, over, state.seed[over], numbers, self.rules)
 
 
-RECORDED_LESSONS = 16_384
-"""Lessons of a portion that come from a folder, at most."""
+RECORDED_SAMPLES = 16_384
+"""Most samples read from a folder at once."""
 
 
 def recorded(
-    settings: TrainSettings, rules: Rules, chance: WinChance | None, rng: np.random.Generator
-) -> Iterator[Lessons]:
-    """Yield the teacher's decisions in a folder of self-play, round after round, in new orders.
+    settings: TrainSettings, chance: WinChance | None, rng: np.random.Generator
+) -> Iterator[Samples]:
+    """Yield the expert's decisions in a folder of self-play, without end, reshuffled each time.
 
     Args:
-        settings: which folder, whose decisions, which planes.
-        rules: of the run; the folder's must be the same.
-        chance: what deals pay, see `Classroom`.
+        settings: the folder, the expert and the planes.
+        chance: what deals pay, see `ExpertGames`.
         rng: for the order.
 
     Raises:
-        ValueError: games under other rules, or none of the teacher.
+        ValueError: the expert made no decision there.
         ResultError: no such data, or damaged.
     """
     folder = Path(settings.data)
-    if Data(folder).rules != rules:
-        raise ValueError(f"{folder}: games under other rules than rules={settings.rules!r}")
-    size = min(RECORDED_LESSONS, max(settings.lesson_batch, settings.lessons // 16))
+    size = min(RECORDED_SAMPLES, max(settings.imitation_batch, settings.imitation_samples // 16))
     while True:
         found = 0
-        for batch in load(folder, agent=settings.teacher, batch=size, rng=rng):
+        for batch in load(folder, agent=settings.expert, batch=size, rng=rng):
             choice = np.flatnonzero(batch.view.action_masks().sum(axis=1) > 1)
             found += len(choice)
             view = batch.view.select(choice)
@@ -206,21 +203,22 @@ def recorded(
             else:
                 won = np.stack([np.maximum(points, 0), np.maximum(-points, 0)], axis=1)
                 paid = 2 * (chance(view.scores + won) - chance(view.scores))
-            yield Lessons(
+            yield Samples(
                 features(view, settings.derived, settings.ahead),
                 view.action_masks(),
                 batch.actions[choice].astype(np.int64),
                 paid.astype(np.float32),
             )
         if not found:
-            raise ValueError(f"{folder}: no decision of {settings.teacher!r} is there to learn")
+            raise ValueError(f"{folder}: {settings.expert!r} never had a choice there")
 
 
-def played(room: Classroom, run: Run) -> Iterator[Lessons]:
-    """Yield what the teacher says in games without end; the network plays too, after a while."""
+def played(games: ExpertGames, run: Run) -> Iterator[Samples]:
+    """Yield samples from games without end; after a while the network plays too."""
     while True:
-        room.student_plays = run.progress.lessons / run.settings.lessons > PLAY_AFTER
-        yield room.lessons(CHUNK_STEPS)
+        done = run.progress.samples / run.settings.imitation_samples
+        games.learner_plays = done > PLAY_AFTER
+        yield games.samples(CHUNK_STEPS)
 
 
 def best_actions(
@@ -234,28 +232,28 @@ def best_actions(
 
 
 def losses(
-    policy: SuitPolicy, lessons: Lessons, rows: NDArray[np.intp]
+    policy: SuitPolicy, samples: Samples, rows: NDArray[np.intp]
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Return the masked cross-entropy, the squared error of the value, and how often it agrees."""
-    features = policy.extract_features(torch.from_numpy(lessons.observations[rows]))
+    """Return the masked cross-entropy, the value's squared error, and the share that agrees."""
+    features = policy.extract_features(torch.from_numpy(samples.observations[rows]))
     logits = policy.action_net(features)
-    logits = logits.masked_fill(torch.from_numpy(~lessons.masks[rows]), -1e8)
-    actions = torch.from_numpy(lessons.actions[rows])
+    logits = logits.masked_fill(torch.from_numpy(~samples.masks[rows]), -1e8)
+    actions = torch.from_numpy(samples.actions[rows])
     agree = (logits.argmax(1) == actions).float().mean()
-    paid = torch.from_numpy(lessons.values[rows])
+    paid = torch.from_numpy(samples.values[rows])
     known = ~torch.isnan(paid)
     error = (policy.value_net(features).flatten() - paid)[known].square()
     return nn.functional.cross_entropy(logits, actions), error.sum() / len(rows), agree
 
 
 CHUNK_STEPS = 64
-"""Steps of all games that make a portion of lessons; deals in play at its end have no value yet."""
+"""Steps per game between updates; deals still in play at the end have no value."""
 
 PLAY_AFTER = 0.1
-"""The share of the lessons after which the network plays some of the games itself."""
+"""Share of the samples after which the network plays some of the games itself."""
 
 VALUE_WEIGHT = 0.5
-"""Of the value's error beside the cross-entropy."""
+"""Weight of the value's error; the cross-entropy has weight 1."""
 
 SAVE_SECONDS = 60.0
 
@@ -268,54 +266,54 @@ def imitate(
     clock: Stopwatch,
     *,
     games: int = 512,
-    say: Callable[[str], None] = print,
+    report: Callable[[str], None] = print,
     progress_bar: bool = False,
 ) -> None:
-    """Teach the network what the run's teacher does, as many lessons as its settings say.
+    """Train the network on as many samples of the run's expert as its settings say.
 
-    A run that is taken up goes on with new games, or with a new order of those that are recorded.
+    A resumed run plays new games, or reads recorded ones in a new order.
 
     Args:
-        run: its settings and progress; the log and checkpoints are written as it goes.
+        run: its settings and progress; log and checkpoints are written along the way.
         policy: changed in place.
-        rules: the settings of the games.
-        chance: what deals pay, see `Classroom`.
-        clock: is told what the time goes into.
-        games: how many are played at once.
-        say: is told how it goes.
-        progress_bar: show one.
+        rules: of the games.
+        chance: what deals pay, see `ExpertGames`.
+        clock: records what the time is spent on.
+        games: games at once.
+        report: called with a line of text now and then.
+        progress_bar: whether to show one.
     """
     settings, progress = run.settings, run.progress
-    rng = np.random.default_rng((settings.seed, progress.lessons))
+    rng = np.random.default_rng((settings.seed, progress.samples))
     if settings.data:
-        source = recorded(settings, rules, chance, rng)
+        source = recorded(settings, chance, rng)
     else:
-        room = Classroom(
+        expert_games = ExpertGames(
             policy,
-            settings.teacher,
+            settings.expert,
             "simple",
             rules,
             derived=settings.derived,
             ahead=settings.ahead,
-            games=min(games, max(16, settings.lessons // 512)),
-            seed=settings.seed + 1_000_000 * progress.restarts,
+            games=min(games, max(16, settings.imitation_samples // 512)),
+            seed=run.deck_seed(),
             chance=chance,
         )
-        source = played(room, run)
-    saved, told = perf_counter(), 0.0
-    with lessons_bar(progress_bar, settings.lessons) as advance:
-        while progress.lessons < settings.lessons:
-            done = progress.lessons / settings.lessons
-            lessons = next(source)
-            rate = settings.lesson_rate * (0.02 + 0.98 * (1 + cos(pi * done)) / 2)
-            learned = learn(policy, lessons, rate, settings.lesson_batch, rng)
-            progress.lessons += len(lessons)
-            advance(progress.lessons)
+        source = played(expert_games, run)
+    saved, reported = perf_counter(), 0.0
+    with samples_bar(progress_bar, settings.imitation_samples) as advance:
+        while progress.samples < settings.imitation_samples:
+            done = progress.samples / settings.imitation_samples
+            samples = next(source)
+            rate = settings.imitation_learning_rate * (0.02 + 0.98 * (1 + cos(pi * done)) / 2)
+            learned = learn(policy, samples, rate, settings.imitation_batch, rng)
+            progress.samples += len(samples)
+            advance(progress.samples)
             clock.note("imitation")
             progress.rows.append(
                 {
                     "steps": 0,
-                    "lessons": progress.lessons,
+                    "samples": progress.samples,
                     "seconds": round(progress.seconds, 1),
                     "imitation/loss": round(learned[0], 5),
                     "imitation/value_error": round(learned[1], 5),
@@ -325,37 +323,37 @@ def imitate(
             if perf_counter() - saved > SAVE_SECONDS:
                 run.save(policy)
                 saved = perf_counter()
-            if done >= told:
-                say(
-                    f"{progress.seconds:6.0f} s  {progress.lessons:,} lessons  "
+            if done >= reported:
+                report(
+                    f"{progress.seconds:6.0f} s  {progress.samples:,} samples  "
                     f"loss {learned[0]:.3f}, agrees {100 * learned[2]:.1f} %"
                 )
-                told += 0.1
+                reported += 0.1
 
 
 def learn(
-    policy: SuitPolicy, lessons: Lessons, rate: float, batch: int, rng: np.random.Generator
+    policy: SuitPolicy, samples: Samples, learning_rate: float, batch: int, rng: np.random.Generator
 ) -> tuple[float, float, float]:
-    """Learn lessons once, in random order; return the means of loss, value error, agreement."""
+    """Learn samples once, in random order; return the means of loss, value error, agreement."""
     for group in policy.optimizer.param_groups:
-        group["lr"] = rate
+        group["lr"] = learning_rate
     policy.set_training_mode(True)
-    order = rng.permutation(len(lessons))
-    told = []
+    order = rng.permutation(len(samples))
+    measured = []
     for rows in np.array_split(order, max(1, len(order) // batch)):
-        loss, error, agree = losses(policy, lessons, rows)
+        loss, error, agree = losses(policy, samples, rows)
         policy.optimizer.zero_grad()
         (loss + VALUE_WEIGHT * error).backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
         policy.optimizer.step()
-        told.append((loss.item(), error.item(), agree.item()))
-    loss_mean, error_mean, agree_mean = np.mean(told, axis=0)
+        measured.append((loss.item(), error.item(), agree.item()))
+    loss_mean, error_mean, agree_mean = np.mean(measured, axis=0)
     return float(loss_mean), float(error_mean), float(agree_mean)
 
 
 @contextmanager
-def lessons_bar(show: bool, total: int) -> Iterator[Callable[[int], None]]:
-    """Show how many lessons have been learned, if asked to."""
+def samples_bar(show: bool, total: int) -> Iterator[Callable[[int], None]]:
+    """Show a progress bar of the samples, if asked to."""
     if not show:
         yield lambda done: None
         return

@@ -200,11 +200,11 @@ class SuitPolicy(MaskableActorCriticPolicy):
         self.value_net = SuitValue(self.width)  # type: ignore[assignment]
         self.new_optimizer(lr_schedule(1))
 
-    def new_optimizer(self, rate: float) -> None:
-        """Take a new optimiser, one that knows of no gradients yet."""
+    def new_optimizer(self, learning_rate: float) -> None:
+        """Replace the optimizer by one without gradient statistics."""
         self.optimizer = self.optimizer_class(
             self.parameters(),
-            lr=rate,  # type: ignore[call-arg]
+            lr=learning_rate,  # type: ignore[call-arg]
             **self.optimizer_kwargs,
         )
 

@@ -1,4 +1,4 @@
-"""Whom the learner plays against: fixed agents, its own past, and what share of games each has."""
+"""Whom the learner plays against: fixed agents and its own past, each in a share of the games."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,17 +12,17 @@ from ginrummy_training.learning.settings import POOL, TrainSettings
 
 
 class Pool:
-    """The learner's past: policies it was, the oldest given up first, and those it started with.
+    """The learner's past policies, the oldest dropped first, and those given at the start.
 
     Attributes:
-        files: of the past, oldest first, names within the folder.
+        files: of past policies, oldest first, names within the folder.
     """
 
     def __init__(self, folder: Path, settings: TrainSettings, files: list[str]) -> None:
-        """Take up a pool.
+        """Make a pool.
 
         Args:
-            folder: where its files are.
+            folder: of its files.
             settings: size and seeds.
             files: those that it has.
         """
@@ -31,13 +31,13 @@ class Pool:
         self._seeds = [make_policy(name) for name in settings.pool_seeds]
 
     def add(self, name: str) -> None:
-        """Add a file, and give up the oldest if there are too many."""
+        """Add a file; drop the oldest if there are too many."""
         if name not in self.files:
             self.files.append(name)
         del self.files[: -self._size]
 
     def members(self) -> list[Policy]:
-        """Return all policies, the latest last. They draw their actions, as they did learning."""
+        """Return all policies, the latest last. They sample actions, as in training."""
         past = [
             NetworkPolicy(load_network(self.folder / name), 1.0, Path(name).stem)
             for name in self.files
@@ -45,7 +45,7 @@ class Pool:
         return [*self._seeds, *past]
 
     def draw(self, count: int, rng: np.random.Generator) -> list[Policy]:
-        """Return ``count`` members; the latest two come as often as all the others together."""
+        """Return ``count`` random members; the latest two are as likely as all others together."""
         members = self.members()
         if not members:
             raise ValueError("the pool is empty")
@@ -57,20 +57,20 @@ class Pool:
 
 
 def shares_at(settings: TrainSettings, progress: float) -> dict[str, float]:
-    """Return the stage of the opponents' schedule that a run has come to.
+    """Return the shares of the current stage of the opponents' schedule.
 
     Args:
         settings: the schedule.
-        progress: the share of the steps done, 0 to 1.
+        progress: share of the steps done, 0 to 1.
     """
     return [shares for start, shares in settings.opponents if start <= progress + 1e-9][-1]
 
 
 def assign(shares: Mapping[str, float], rows: int) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the opponents' names, and which of them plays in each row.
+    """Return the opponents' names and which of them plays in each row, [rows].
 
-    Shares are kept as exactly as whole rows allow (largest remainder). Those of an opponent lie
-    side by side: rows are games without end, so nothing hangs on their place.
+    Shares are rounded to whole rows by the largest remainder. The rows of an opponent are adjacent:
+    rows are endless streams of games, so their order does not matter.
 
     >>> assign({"simple": 3, "lookahead": 1}, 8)[1].tolist()
     [0, 0, 0, 0, 0, 0, 1, 1]
@@ -87,14 +87,14 @@ def assign(shares: Mapping[str, float], rows: int) -> tuple[list[str], NDArray[n
 def opponents_of(
     shares: Mapping[str, float], rows: int, pool: Pool, rng: np.random.Generator, draws: int = 2
 ) -> tuple[list[str | Policy], NDArray[np.intp]]:
-    """Return policies and which of them plays in each row; the pool's are drawn anew.
+    """Return policies and which of them plays in each row; members of the pool are drawn again.
 
     Args:
         shares: by name.
         rows: of the batch.
         pool: the learner's past.
         rng: for the draw.
-        draws: how many of the pool play at once: each costs a call a step.
+        draws: members of the pool that play at once; each costs one call per step.
     """
     names, assignment = assign(shares, rows)
     policies: list[str | Policy] = list(names)

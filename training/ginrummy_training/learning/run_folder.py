@@ -1,4 +1,4 @@
-"""A training run as files: checkpoints written whole, a log, the best policy, versions."""
+"""The folder of a training run: checkpoints, a log, the best policy, settings and versions."""
 
 import csv
 import io
@@ -15,8 +15,10 @@ from stable_baselines3.common.logger import KVWriter
 
 import ginrummy_env
 from ginrummy_agents.learned.policy import Network
+from ginrummy_env.core.chance import MAX_SEED
 from ginrummy_training.evaluation.match import typed_command
 from ginrummy_training.learning.network import SuitPolicy, arrays_of
+from ginrummy_training.learning.setting_fields import SettingError
 from ginrummy_training.learning.settings import TrainSettings
 from ginrummy_training.storage import ResultError, read_json, write_json, write_whole
 
@@ -26,7 +28,8 @@ CHECKPOINT, SETTINGS, LOG, BEST, LAST, RESULT = (
 IMITATION = "imitation.npz"
 
 CHANGEABLE = (
-    "steps", "eval_every", "eval_games", "retest_games", "checkpoint_every", "panel", "opponents",
+    "steps", "eval_every", "eval_games", "retest_games", "checkpoint_every", "eval_opponents",
+    "opponents",
 )  # fmt: skip
 """Settings that a resumed run may change."""
 
@@ -35,22 +38,22 @@ CHANGEABLE = (
 class Progress:
     """How far a run has come: what a checkpoint holds besides weights."""
 
-    lessons: int = 0
-    """Positions imitated."""
+    samples: int = 0
+    """Samples of the imitation."""
     steps: int = 0
     """Decisions of PPO."""
     updates: int = 0
     """Passes of PPO over its batches."""
     restarts: int = 0
-    """How often it was resumed: games started then have seeds of their own."""
+    """How often it was resumed; each time its games have another seed."""
     seconds: float = 0.0
-    """Spent in all."""
+    """Total time."""
     spent: dict[str, float] = field(default_factory=dict)
-    """Seconds by what they were spent on."""
+    """Seconds by activity."""
     pool: list[str] = field(default_factory=list)
     """Files of the pool, oldest first."""
     best_score: float = -1.0
-    """Mean share of games won against the panel, of the best checkpoint."""
+    """Mean share of games won against the eval opponents, of the best checkpoint."""
     best_at: int = 0
     """Its steps."""
     imitation: dict[str, float] = field(default_factory=dict)
@@ -74,13 +77,15 @@ class Run:
 
     @classmethod
     def start(cls, folder: Path, settings: TrainSettings) -> "Run":
-        """Begin a run in a new folder.
+        """Start a run in a new folder.
 
         Raises:
             ValueError: there is a run in it already.
         """
         if (folder / SETTINGS).exists():
-            raise ValueError(f"{folder} holds a run: go on with --resume, or name another folder")
+            raise ValueError(
+                f"{folder} holds a run: resume it with --resume, or name another folder"
+            )
         run = cls(folder, settings, Progress())
         about = {"settings": settings.to_dict(), "command": typed_command(), **versions()}
         write_json(folder / SETTINGS, about)
@@ -88,7 +93,7 @@ class Run:
 
     @classmethod
     def resume(cls, folder: Path) -> tuple["Run", dict[str, Any] | None]:
-        """Take up a run: return it and its last checkpoint, or None if there is none yet.
+        """Return a run and its last checkpoint, or None if it has none yet.
 
         Raises:
             ResultError: no run, or damaged.
@@ -99,7 +104,9 @@ class Run:
         try:
             settings = TrainSettings().changed(about["settings"])
         except (KeyError, TypeError, ValueError) as error:
-            raise ResultError(f"{folder / SETTINGS}: damaged ({error})") from error
+            raise ResultError(
+                f"{folder / SETTINGS}: corrupt, or written by another version ({error})"
+            ) from error
         path = folder / CHECKPOINT
         if not path.exists():
             return cls(folder, settings, Progress()), None
@@ -113,22 +120,28 @@ class Run:
 
     @classmethod
     def extend(cls, folder: Path, given: dict[str, Any]) -> None:
-        """Change settings of a run that is to go on: those that say how long and how often.
+        """Change settings of a run before it is resumed: those of how long and how often.
 
         Raises:
-            ValueError: a setting that has shaped what there is already.
+            SettingError: a setting that the existing checkpoint depends on, or a bad value.
         """
         fixed = sorted(set(given) - set(CHANGEABLE))
         if fixed:
-            raise ValueError(
-                f"{', '.join(fixed)}: a run that goes on keeps its settings; "
+            raise SettingError(
+                f"{', '.join(fixed)}: a resumed run keeps its settings; "
                 f"{', '.join(CHANGEABLE)} can be changed"
             )
         if given:
             run, _ = cls.resume(folder)
             about = read_json(folder / SETTINGS)
-            about["settings"] = run.settings.changed(given).to_dict()
+            changed = run.settings.changed(given)
+            changed.check()
+            about["settings"] = changed.to_dict()
             write_json(folder / SETTINGS, about)
+
+    def deck_seed(self) -> int:
+        """Return the seed of this session's decks: another one each time the run is resumed."""
+        return (self.settings.seed + 1_000_000 * self.progress.restarts) % (MAX_SEED + 1)
 
     def save(self, policy: SuitPolicy) -> None:
         """Write a checkpoint: whole or not at all."""
@@ -144,7 +157,11 @@ class Run:
         self.write_log()
 
     def load(self, policy: SuitPolicy, saved: dict[str, Any]) -> None:
-        """Put a checkpoint's weights back."""
+        """Restore a checkpoint's weights.
+
+        Raises:
+            ResultError: they do not fit the run's network.
+        """
         try:
             policy.load_state_dict(saved["policy"])
             policy.optimizer.load_state_dict(saved["optimizer"])
@@ -153,13 +170,13 @@ class Run:
             raise ResultError(f"{self.folder / CHECKPOINT}: does not fit ({error})") from error
 
     def network(self, policy: SuitPolicy) -> Network:
-        """Return the policy as it is now, to be played with NumPy."""
+        """Return the current policy, playable with NumPy alone."""
         settings = self.settings
         about = {
             "derived": settings.derived,
             "ahead": settings.ahead,
             "rules": settings.rules,
-            "lessons": self.progress.lessons,
+            "samples": self.progress.samples,
             "steps": self.progress.steps,
             "seed": settings.seed,
             "ginrummy_env": ginrummy_env.__version__,
@@ -167,13 +184,13 @@ class Run:
         return Network(arrays_of(policy), about)
 
     def export(self, name: str, policy: SuitPolicy, dtype: str = "float32") -> Path:
-        """Write the policy as it is now for `ginrummy_agents.learned.policy`."""
+        """Write the current policy as a file that ``ppo:FILE`` plays."""
         path = self.folder / name
         write_whole(path, self.network(policy).to_bytes(dtype))
         return path
 
     def write_log(self) -> None:
-        """Write everything logged as CSV."""
+        """Write the log as CSV."""
         rows = self.progress.rows
         names = list(dict.fromkeys(name for row in rows for name in row))
         text = io.StringIO()
@@ -184,7 +201,7 @@ class Run:
 
 
 class Stopwatch:
-    """Adds up what time is spent on."""
+    """Adds up the time spent on each activity."""
 
     def __init__(self, run: Run) -> None:
         """Start."""
@@ -192,7 +209,7 @@ class Stopwatch:
         self._last = perf_counter()
 
     def note(self, what: str) -> None:
-        """Count the time since the last note as spent on this."""
+        """Add the time since the last note to this activity."""
         now = perf_counter()
         progress = self._run.progress
         progress.seconds += now - self._last
@@ -201,7 +218,7 @@ class Stopwatch:
 
 
 class RunLog(KVWriter):
-    """Stable-Baselines3's log as rows of the run's."""
+    """Stable-Baselines3's log as rows of the run's log."""
 
     def __init__(self, run: Run) -> None:
         """Write into the run's log."""
@@ -222,11 +239,11 @@ class RunLog(KVWriter):
         self.run.progress.rows.append({"steps": step, **numbers})
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: no file stays open."""
 
 
 def versions() -> dict[str, Any]:
-    """Return the exact versions of everything installed."""
+    """Return the exact versions of Python and all installed packages."""
     installed = sorted(
         f"{each.metadata['Name']}=={each.version}" for each in distributions() if each.metadata
     )

@@ -1,14 +1,14 @@
-"""Training from one command: imitation, then MaskablePPO, watched and safe to kill.
+"""Training from one command: imitation, then MaskablePPO; safe to kill at any time.
 
     ginrummy train runs/first --preset quick --rules eaai
 
-What happens, in order: the network imitates a rule agent (`imitate`); the policy after that is
-measured; MaskablePPO improves it against the opponents of its schedule; at intervals it is measured
-on full games against a fixed panel and the best is kept; in the end that one is measured again on
-fresh decks, as the best of many looks a little better than it is.
+In order: the network imitates an expert (`imitate`); the result is evaluated; MaskablePPO improves
+it against the opponents of its schedule; at intervals it is evaluated on full games against fixed
+eval opponents and the best checkpoint is kept; at the end that one is evaluated again on fresh
+decks, as the best of many measurements is partly luck.
 
-Only the learner's decisions are learned from: the other player is somebody else, whose actions do
-not come from the policy that PPO updates.
+PPO learns from the learner's decisions only: the opponent's actions do not come from the policy
+that PPO updates.
 """
 
 from collections.abc import Callable
@@ -49,11 +49,11 @@ from ginrummy_training.storage import write_json
 EVAL_SEED = 1_000_003
 """Decks of the evaluations during a run."""
 RETEST_SEED = 2_000_003
-"""Decks of the test of the best checkpoint: no evaluation has had them."""
+"""Decks of the final test of the best checkpoint; no evaluation uses them."""
 CHANCE_DEALS = 4_000
-"""Deals from which the chance of winning is worked out."""
+"""Deals from which the chance of winning is computed."""
 
-Say = Callable[[str], None]
+Report = Callable[[str], None]
 
 
 def train(
@@ -62,29 +62,32 @@ def train(
     *,
     resume: bool = False,
     progress_bar: bool = False,
-    say: Say = print,
+    report: Report = print,
 ) -> dict[str, Any]:
-    """Train, or go on with a run.
+    """Start a training run, or resume one.
 
     Args:
         folder: of the run.
         settings: of a new run; a resumed one has its own.
-        resume: go on from the last checkpoint.
-        progress_bar: show one.
-        say: is told what happens.
+        resume: continue from the last checkpoint.
+        progress_bar: whether to show one.
+        report: called with a line of text for each event.
 
     Returns:
-        What is in ``result.json``: shares of games won after the imitation, and of the best
+        The content of ``result.json``: shares of games won after the imitation, and by the best
         checkpoint on fresh decks.
 
     Raises:
-        ValueError: bad settings, or a folder that holds a run already.
-        ResultError: nothing to resume, or damaged.
+        SettingError: bad settings; nothing has been written.
+        ValueError: the folder holds a run already.
+        ResultError: nothing to resume, or a corrupt file.
     """
     if resume:
         run, saved = Run.resume(folder)
     else:
-        run, saved = Run.start(folder, settings or TrainSettings()), None
+        settings = settings or TrainSettings()
+        settings.check()
+        run, saved = Run.start(folder, settings), None
     torch.set_num_threads(1)  # the layers are small: more threads wait for each other
     settings, progress = run.settings, run.progress
     rules = settings.parsed_rules()
@@ -93,8 +96,8 @@ def train(
         if settings.data:
             points = recorded_points(Path(settings.data), CHANCE_DEALS)
         else:
-            sample = make_policy(settings.teacher or "simple")
-            points = deal_points(sample, rules, CHANCE_DEALS, settings.seed)
+            player = make_policy(settings.expert or "simple")
+            points = deal_points(player, rules, CHANCE_DEALS, settings.seed)
         chance = WinChance.of_points(points, rules.target)
     env = make_env(settings, rules, chance)
     model = make_model(settings, env)
@@ -102,13 +105,13 @@ def train(
     if saved is not None:
         run.load(policy, saved)
         model.num_timesteps, model._n_updates = progress.steps, progress.updates
-        say(f"going on after {progress.lessons:,} lessons and {progress.steps:,} steps")
+        report(f"resuming after {progress.samples:,} samples and {progress.steps:,} steps")
     clock = Stopwatch(run)
-    if settings.teacher and progress.lessons < settings.lessons:
-        imitate(run, policy, rules, chance, clock, say=say, progress_bar=progress_bar)
-        policy.new_optimizer(settings.rate)
+    if settings.expert and progress.samples < settings.imitation_samples:
+        imitate(run, policy, rules, chance, clock, report=report, progress_bar=progress_bar)
+        policy.new_optimizer(settings.learning_rate)
         run.export(IMITATION, policy)
-        progress.imitation = evaluate(run, policy, say)
+        progress.imitation = evaluate(run, policy, report)
         run.save(policy)
         clock.note("evaluation")
     if progress.steps < settings.steps:
@@ -116,8 +119,8 @@ def train(
         if settings.tensorboard:
             writers.append(TensorBoardOutputFormat(str(folder / "tensorboard")))
         model.set_logger(Logger(str(folder), writers))
-        watch = Watch(run, env, clock, say)
-        env.seed(settings.seed + 1_000_000 * progress.restarts)
+        watch = Watch(run, env, clock, report)
+        env.seed(run.deck_seed())
         model.learn(
             settings.steps - progress.steps,
             watch,
@@ -126,7 +129,7 @@ def train(
         )
         model.logger.close()
         watch.finish()
-    return finish(run, policy, clock, say)
+    return finish(run, policy, clock, report)
 
 
 def policy_of(model: BaseAlgorithm) -> SuitPolicy:
@@ -135,9 +138,14 @@ def policy_of(model: BaseAlgorithm) -> SuitPolicy:
     return model.policy
 
 
+def seed_of_32_bits(seed: int) -> int:
+    """Return a seed for Stable-Baselines3, which takes 32 bits: itself if it fits, else a hash."""
+    return seed if seed < 1 << 32 else int(np.random.SeedSequence(seed).generate_state(1)[0])
+
+
 def make_model(settings: TrainSettings, env: LearningEnv) -> MaskablePPO:
-    """Return MaskablePPO with first weights."""
-    first, last = settings.rate, settings.last_rate
+    """Return MaskablePPO with its initial weights."""
+    first, last = settings.learning_rate, settings.final_learning_rate
     return MaskablePPO(
         SuitPolicy,
         env,
@@ -160,19 +168,19 @@ def make_model(settings: TrainSettings, env: LearningEnv) -> MaskablePPO:
             "convolutions": settings.convolutions,
             "filters": settings.filters,
         },
-        seed=settings.seed,
-        stats_window_size=2_000,  # episodes, that is deals: their results scatter widely
+        seed=seed_of_32_bits(settings.seed),
+        stats_window_size=2_000,  # episodes, that is deals: their results vary widely
         device="cpu",
     )
 
 
 class Watch(BaseCallback):
-    """Between updates: opponents, evaluations, checkpoints, the log."""
+    """Chooses opponents, evaluates, saves and logs between updates."""
 
-    def __init__(self, run: Run, env: LearningEnv, clock: Stopwatch, say: Say) -> None:
+    def __init__(self, run: Run, env: LearningEnv, clock: Stopwatch, report: Report) -> None:
         """Watch a run."""
         super().__init__()
-        self.run, self.env, self.clock, self.say = run, env, clock, say
+        self.run, self.env, self.clock, self.report = run, env, clock, report
         self.pool = Pool(run.folder, run.settings, run.progress.pool)
         steps, settings = run.progress.steps, run.settings
         self._due = {
@@ -185,7 +193,7 @@ class Watch(BaseCallback):
         }
 
     def _on_rollout_start(self) -> None:
-        """The policy has just been updated: do what is due, then choose opponents."""
+        """After an update: do what is due, then choose opponents."""
         progress, settings = self.run.progress, self.run.settings
         policy = policy_of(self.model)
         self.clock.note("updates")
@@ -196,7 +204,7 @@ class Watch(BaseCallback):
             self.run.export(name, policy)
             self.pool.add(name)
         if self._is_due("eval", settings.eval_every):
-            evaluate(self.run, policy, self.say)
+            evaluate(self.run, policy, self.report)
             self.clock.note("evaluation")
         if self._is_due("save", settings.checkpoint_every):
             self.run.save(policy)
@@ -226,18 +234,18 @@ class Watch(BaseCallback):
         return True
 
     def finish(self) -> None:
-        """Measure and save what the last update has made."""
+        """Evaluate and save the policy after the last update."""
         self.clock.note("updates")
         progress = self.run.progress
         progress.steps, progress.updates = self.num_timesteps, self.model._n_updates
         policy = policy_of(self.model)
-        evaluate(self.run, policy, self.say)
+        evaluate(self.run, policy, self.report)
         self.clock.note("evaluation")
         self.run.save(policy)
 
 
 def measure(run: Run, network: Network, games: int, seed: int) -> dict[str, dict[str, float]]:
-    """Return the share of full games won against each of the panel, with its interval."""
+    """Return the share of full games won against each eval opponent, with its interval."""
     settings = run.settings
     return {
         opponent: games_won(
@@ -247,20 +255,20 @@ def measure(run: Run, network: Network, games: int, seed: int) -> dict[str, dict
                 games=games,
                 seed=seed,
                 rules=settings.parsed_rules(),
-                max_deals=settings.max_deals,  # who has learned little may never end a game
+                max_deals=settings.max_deals,  # an untrained policy may never end a game
             )
         ).to_dict()  # type: ignore[misc]
-        for opponent in settings.panel
+        for opponent in settings.eval_opponents
     }
 
 
-def evaluate(run: Run, policy: SuitPolicy, say: Say) -> dict[str, float]:
-    """Measure the policy, log it, and keep it if it is the best."""
+def evaluate(run: Run, policy: SuitPolicy, report: Report) -> dict[str, float]:
+    """Evaluate the policy, log the result, and keep the policy if it is the best so far."""
     progress, settings = run.progress, run.settings
     network = run.network(policy)
     measured = measure(run, network, settings.eval_games, EVAL_SEED)
     won = {opponent: each["value"] for opponent, each in measured.items()}
-    row: dict[str, Any] = {"steps": progress.steps, "lessons": progress.lessons}
+    row: dict[str, Any] = {"steps": progress.steps, "samples": progress.samples}
     row["seconds"] = round(progress.seconds, 1)
     for opponent, each in measured.items():
         for part, number in each.items():
@@ -274,15 +282,15 @@ def evaluate(run: Run, policy: SuitPolicy, say: Say) -> dict[str, float]:
         run.export(BEST, policy)
         progress.best_score, progress.best_at = score, progress.steps
     text = ", ".join(f"{100 * share:.1f} % vs {opponent}" for opponent, share in won.items())
-    say(
-        f"{progress.seconds:6.0f} s  {progress.lessons:,} lessons  {progress.steps:,} steps  {text}"
+    report(
+        f"{progress.seconds:6.0f} s  {progress.samples:,} samples  {progress.steps:,} steps  {text}"
         + ("  (best)" if best else "")
     )
     return won
 
 
-def finish(run: Run, policy: SuitPolicy, clock: Stopwatch, say: Say) -> dict[str, Any]:
-    """Measure the best checkpoint on fresh decks and write the result."""
+def finish(run: Run, policy: SuitPolicy, clock: Stopwatch, report: Report) -> dict[str, Any]:
+    """Test the best checkpoint on fresh decks and write the result."""
     progress, settings = run.progress, run.settings
     if not (run.folder / BEST).exists():
         run.export(BEST, policy)
@@ -292,7 +300,7 @@ def finish(run: Run, policy: SuitPolicy, clock: Stopwatch, say: Say) -> dict[str
     run.save(policy)
     for opponent, each in tested.items():
         low, high = 100 * each["low"], 100 * each["high"]
-        say(
+        report(
             f"best ({progress.best_at:,} steps) vs {opponent}: {100 * each['value']:.1f} % "
             f"({low:.1f} to {high:.1f}) of {settings.retest_games:,} games on fresh decks"
         )
@@ -300,7 +308,7 @@ def finish(run: Run, policy: SuitPolicy, clock: Stopwatch, say: Say) -> dict[str
     result = {
         "rules": settings.rules,
         "seed": settings.seed,
-        "lessons": progress.lessons,
+        "samples": progress.samples,
         "steps": progress.steps,
         "imitation": progress.imitation,
         "best_at": progress.best_at,
@@ -308,7 +316,7 @@ def finish(run: Run, policy: SuitPolicy, clock: Stopwatch, say: Say) -> dict[str
         "games": settings.retest_games,
         "seconds": round(progress.seconds, 1),
         "spent": {name: round(seconds, 1) for name, seconds in progress.spent.items()},
-        "steps_a_second": round(progress.steps / trained, 1) if trained else None,
+        "steps_per_second": round(progress.steps / trained, 1) if trained else None,
     }
     write_json(run.folder / RESULT, result)
     with suppress(ImportError):  # matplotlib is in another extra

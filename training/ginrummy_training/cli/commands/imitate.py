@@ -12,13 +12,13 @@ Trains an agent by imitation alone: the first part of `ginrummy train`, with the
 presets and settings. `ginrummy train FOLDER --resume --set steps=N` continues with PPO.
 
 examples:
-  ginrummy imitate runs/look --teacher lookahead --rules eaai
-  ginrummy imitate runs/wise --teacher search:64 --set lessons=100000
-  ginrummy imitate runs/kept --data data/wise --teacher search:64 --rules eaai
+  ginrummy imitate runs/look --expert lookahead --rules eaai
+  ginrummy imitate runs/wise --expert search:64 --set imitation_samples=100000
+  ginrummy imitate runs/kept --data data/wise --expert search:64 --rules eaai
   ginrummy match ppo:runs/look/best.npz simple --rules eaai
 
-With --data it learns from decisions that `ginrummy selfplay` has written; the teacher, one of the
-agents that played there (by default the only one), is not asked again.
+With --data it learns from decisions that `ginrummy selfplay` has written; the expert is one of
+the agents that played there (by default the only one).
 
 {RULES_HELP}"""
 
@@ -26,7 +26,7 @@ agents that played there (by default the only one), is not asked again.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     train.add_arguments(parser)
-    parser.add_argument("--teacher", metavar="AGENT", help="the agent to imitate (lookahead)")
+    parser.add_argument("--expert", metavar="AGENT", help="the agent to imitate (lookahead)")
     parser.add_argument("--data", type=Path, metavar="FOLDER",
                         help="learn from this folder of `ginrummy selfplay`")  # fmt: skip
     parser.set_defaults(run=run)
@@ -40,6 +40,6 @@ def run(options: argparse.Namespace) -> int:
     if options.show:
         train.show(settings)
         return 0
-    if not settings.teacher:
-        raise ValueError("teacher='': an agent to imitate is needed")
+    if not settings.expert:
+        raise ValueError("expert='': an agent to imitate is needed")
     return train.start(options, settings)

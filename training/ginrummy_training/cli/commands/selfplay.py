@@ -26,7 +26,7 @@ examples:
   ginrummy selfplay lookahead --rules eaai --games 2000 --out data/lookahead
   ginrummy selfplay search:64 champion --rules eaai --games 500 --shard-games 50 --out data/wise
   ginrummy selfplay champion --games 100000 --out data/many --ray 10.0.0.1:6379
-  ginrummy imitate runs/wise --data data/wise --teacher search:64 --rules eaai
+  ginrummy imitate runs/wise --data data/wise --expert search:64 --rules eaai
   python -c "import pandas as pd; print(pd.read_parquet('data/lookahead/positions'))"
 
 One agent plays itself; of several, everyone plays everyone, with equal shares of the games. Games

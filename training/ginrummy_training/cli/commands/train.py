@@ -22,7 +22,7 @@ examples:
   ginrummy train runs/eaai --rules eaai            five minutes on a free core
   ginrummy train runs/eaai --resume                resumes where it stopped or was killed
   ginrummy train runs/long --preset full --rules classic --seed 7
-  ginrummy train runs/mine --config mine.toml --set steps=2000000 --set teacher=simple
+  ginrummy train runs/mine --config mine.toml --set steps=2000000 --set expert=simple
   ginrummy match ppo:runs/eaai/best.npz simple --rules eaai
 
 presets, from the smallest: smoke, demo, quick (the default), full.
@@ -30,7 +30,7 @@ presets, from the smallest: smoke, demo, quick (the default), full.
 settings are lines of a TOML file, or --set NAME=VALUE (a TOML value; quotes may be left out):
   rules = "eaai"
   reward = "points"                         # or "chance" (of winning the game), "win", "final"
-  teacher = "lookahead:knock_turns=7"       # "": imitate nobody
+  expert = "lookahead:knock_turns=7"        # "": no imitation
   opponents = {{simple = 0.5, lookahead = 0.2, pool = 0.3}}
 --show prints all of them; training/ginrummy_training/learning/settings.py explains each.
 
@@ -87,7 +87,7 @@ def settings_of(options: argparse.Namespace) -> "TrainSettings":
     if options.config is not None:
         settings = TrainSettings.load(options.config, settings)
     given: dict[str, Any] = dict(assignment(text) for text in options.given)
-    for name in ("rules", "seed", "teacher"):
+    for name in ("rules", "seed", "expert"):
         value = getattr(options, name, None)
         if value is not None:
             given[name] = value
@@ -97,11 +97,11 @@ def settings_of(options: argparse.Namespace) -> "TrainSettings":
 
         given["data"] = str(folder)
         agents = Data(folder).agents
-        named = "teacher" in given or options.config is not None
+        named = "expert" in given or options.config is not None
         if not named and len(agents) == 1:
-            given["teacher"] = agents[0]
+            given["expert"] = agents[0]
     settings = settings.changed(given)
-    settings.parsed_rules()  # a wrong name is found at once
+    settings.check()  # wrong names are refused before anything is written
     return settings
 
 
@@ -136,7 +136,7 @@ def start(options: argparse.Namespace, settings: "TrainSettings | None") -> int:
             settings,
             resume=options.resume,
             progress_bar=sys.stderr.isatty(),
-            say=lambda text: print(text, flush=True),
+            report=lambda text: print(text, flush=True),
         )
     except KeyboardInterrupt:
         print(
