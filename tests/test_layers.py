@@ -38,8 +38,8 @@ ORDER = {
         {"registry"},
     ),
     "ginrummy_training": (
-        {"storage", "provenance", "statistics"},
-        {"plotting"},
+        {"storage", "source_code", "statistics", "progress"},
+        {"provenance", "plotting"},
         {"evaluation"},
         {"dataset"},
         {"learning"},
@@ -78,7 +78,7 @@ CIRCLES = {
     ("benchmarks.cluster.cost", "benchmarks.cluster.figure"),
     ("benchmarks.cluster.cost", "benchmarks.cluster.simulate"),
 }
-LONG = {"ginrummy_env/compat/openspiel.py", "training/ginrummy_training/evaluation/match.py"}
+LONG = {"ginrummy_env/compat/openspiel.py"}
 
 
 @cache

@@ -18,9 +18,11 @@ import numpy as np
 from ginrummy_training.cluster.ranges import Ranges, by_pairing
 from ginrummy_training.cluster.ray_runner import AHEAD, LOCAL, RayRunner, connected, play_ranges
 from ginrummy_training.evaluation.game_table import empty_table
-from ginrummy_training.evaluation.match import MatchResult, play_match, versions
+from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.evaluation.match_result import MatchResult
 from ginrummy_training.evaluation.match_summary import won_by_pair
 from ginrummy_training.evaluation.processes import Job, Report
+from ginrummy_training.provenance import versions
 from ginrummy_training.storage import read_json, write_json
 
 AGENTS: dict[str, tuple[int, int, int]] = {

@@ -18,7 +18,6 @@ import io
 import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TextIO
 
 import numpy as np
@@ -27,6 +26,7 @@ from numpy.typing import ArrayLike, NDArray
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, BatchState, Outcome, require_rows
+from ginrummy_env.files import write_whole
 from ginrummy_env.records.data import (
     Annotation,
     DealEnd,
@@ -101,18 +101,7 @@ def save(path: str | os.PathLike[str], records: Iterable[GameRecord]) -> None:
         RecordError: the rules do not allow a record.
         OSError: the file cannot be written.
     """
-    text = "\n".join(map(write_game, complete(list(records))))
-    target = Path(os.path.realpath(path))
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    write_whole(path, "\n".join(map(write_game, complete(list(records)))))
 
 
 def load(path: str | os.PathLike[str]) -> list[GameRecord]:

@@ -4,7 +4,6 @@ import json
 import os
 from html import escape
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, TAKE_UPCARD
@@ -12,6 +11,7 @@ from ginrummy_env.core.cards import NO_CARD
 from ginrummy_env.core.rules import rules_name
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import make_view
+from ginrummy_env.files import write_whole
 from ginrummy_env.records.recorder import DealRecord, GameRecord, complete, replay
 from ginrummy_env.render.reading import read_position
 from ginrummy_env.render.text import sign_name
@@ -74,13 +74,7 @@ class Replay:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page into a file, which is replaced as a whole or not at all."""
-        target = Path(path)
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        try:
-            temporary.write_text(self.html, encoding="utf-8", newline="\n")
-            temporary.replace(target)
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(path, self.html)
 
     def _repr_html_(self) -> str:
         """Return the page in a frame of its own, so that its style does not touch the notebook."""

@@ -37,7 +37,7 @@ def test_other_settings_and_another_version_make_another_table(monkeypatch):
     calls = []
     for settings in ({"games": 20}, {"games": 40}, {"games": 40, "seed": 1}):
         kept("a", lambda: made(calls), **settings)
-    monkeypatch.setattr(module, "versions", lambda: {"ginrummy_env": "9.9.9"})
+    monkeypatch.setattr(module, "environment", lambda: {"code": "changed"})
     kept("a", lambda: made(calls), games=20)
     assert len(calls) == 4
 

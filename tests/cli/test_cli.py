@@ -18,7 +18,8 @@ from ginrummy_training.cli.arguments import parse_rules
 from ginrummy_training.cli.commands import bench
 from ginrummy_training.cli.main import COMMANDS, main
 from ginrummy_training.cli.project import demo
-from ginrummy_training.evaluation.match import MatchResult, play_match
+from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.evaluation.match_result import MatchResult
 
 ROOT = Path(__file__).parents[2]
 PLAY = ("--games", "20", "--workers", "1", "--seed", "3")

@@ -15,7 +15,8 @@ import ray
 
 from ginrummy_training.cli.main import main
 from ginrummy_training.cluster.ray_runner import RayRunner
-from ginrummy_training.evaluation.match import MatchResult, play_match
+from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.evaluation.match_result import MatchResult
 
 ROOT = Path(__file__).parents[2]
 SETTINGS = {"seed": 4, "rules": "eaai"}

@@ -115,7 +115,7 @@ def test_an_agent_that_cannot_be_sent_is_an_error():
 
 
 def test_a_node_with_another_version_is_an_error(monkeypatch):
-    there = {**run.build(), "ginrummy_env": "99.0"}
-    monkeypatch.setattr(run, "build", lambda: there)
+    there = {**run.environment(), "ginrummy_env": "99.0"}
+    monkeypatch.setattr(run, "environment", lambda: there)
     with pytest.raises(WorkerError, match=r"this is ginrummy_env 99\.0, .* the same on all nodes"):
         play_match("simple", "gold", games=4, runner=RayRunner())

@@ -9,7 +9,8 @@ from ginrummy_env.core.rules import CLASSIC
 from ginrummy_training.analysis.notebook_cache import FOLDER_VARIABLE, kept_training, mark_of
 from ginrummy_training.evaluation.annotated_records import record_match
 from ginrummy_training.evaluation.comparison import decisions, evaluated, rates_picture
-from ginrummy_training.evaluation.match import Match, play_match
+from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.evaluation.match_result import Match
 from ginrummy_training.evaluation.match_summary import games_won
 from ginrummy_training.learning.settings import SMOKE
 

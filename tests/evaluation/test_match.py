@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ginrummy_agents.learned.policy import load_network, shipped
+from ginrummy_agents.rules.gold import Gold
 from ginrummy_env.core.actions import DRAW_STOCK, PASS, TAKE_UPCARD, IllegalActionError
 from ginrummy_env.core.deal import decks
 from ginrummy_env.core.rules import EAAI, PRESETS, Rules
@@ -19,9 +21,10 @@ from ginrummy_env.records.recorder import write
 from ginrummy_training.evaluation import match as match_module
 from ginrummy_training.evaluation.game_table import GAME, KNOCKER_OUTCOMES
 from ginrummy_training.evaluation.lockstep import Games, Lockstep
-from ginrummy_training.evaluation.match import MatchResult, play_match, play_matches, record_games
+from ginrummy_training.evaluation.match import play_match, play_matches, record_games
+from ginrummy_training.evaluation.match_result import MatchResult
 from ginrummy_training.evaluation.match_summary import games_won, summarise, won_by_pair
-from ginrummy_training.storage import ResultError
+from ginrummy_training.storage import ResultError, read_arrays, write_arrays
 
 ROOT = Path(__file__).parents[2]
 
@@ -381,7 +384,7 @@ def test_damaged_files_are_errors(tmp_path):
     whole = out.read_bytes()
     for damaged in (whole[: len(whole) // 2], b"", b"nothing of the kind", b"PK" + whole[2:900]):
         out.write_bytes(damaged)
-        with pytest.raises(ResultError, match=r"games\.npz: damaged"):
+        with pytest.raises(ResultError, match=r"games\.npz: corrupt"):
             play_match("simple", "gold", games=6, seed=5, out=out)
     for place in range(0, len(whole), 97):
         flipped = bytearray(whole)
@@ -396,12 +399,114 @@ def test_damaged_files_are_errors(tmp_path):
         assert read.match == result.match
 
 
-def test_a_file_of_another_version_is_an_error(tmp_path, monkeypatch):
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """The file of a match, its columns and its description."""
+    out = tmp_path_factory.mktemp("kept") / "games.npz"
+    play_match("simple", "gold", games=6, seed=5, out=out)
+    return (out, *read_arrays(out))
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "says"),
+    [
+        pytest.param("winner", np.full(6, np.nan), "winner: float64", id="a winner that is NaN"),
+        pytest.param("winner", np.int8([7] * 6), "winner: row 0", id="a winner 7"),
+        pytest.param("winner", np.int8([-1] * 6), "winner's points", id="nobody has won"),
+        pytest.param("deals", np.int32([5, 5, -5, 5, 5, 5]), "deals: row 2", id="deals below 0"),
+        pytest.param("points_a", np.int32([10**9] * 6), "points", id="a billion points"),
+        pytest.param("final_b", np.int32([1] * 6), "final scores", id="other bonuses"),
+        pytest.param("seat_a", np.int8([9] * 6), "seat_a: row 0", id="a seat 9"),
+        pytest.param("game", np.arange(6) + 2**40, "number: row 0", id="a game 2**40"),
+        pytest.param("game", np.int64([0, 1, 2, 3, 4, 3]), "appears twice", id="a game twice"),
+        pytest.param("steps", np.int32([[5] * 6]), r"steps: int32 \(1, 6\)", id="one row"),
+        pytest.param("gin_a", np.int32([40] * 6), "ways to end", id="more gins than deals"),
+        pytest.param("void", None, "missing or unknown", id="no column"),
+    ],
+)
+def test_impossible_columns_are_refused(tmp_path, kept, column, values, says):
+    _, arrays, about = kept
+    changed = {name: array for name, array in arrays.items() if name != column}
+    if values is not None:
+        changed[column] = values
+    if says == "appears twice":
+        changed["seat_a"] = (changed["game"] % 2).astype(np.int8)
+    write_arrays(tmp_path / "games.npz", changed, about)
+    with pytest.raises(ResultError, match=rf"games\.npz: corrupt \(.*{says}"):
+        MatchResult.load(tmp_path / "games.npz", 6)
+
+
+def test_final_scores_of_large_bonuses_fit(tmp_path):
+    """A box of 1,000 and a target of 2,000: beyond 16 bits."""
+    rules = Rules(box_bonus=1000, target=2000)
+    result = play_match("simple", "gold", games=2, seed=1, rules=rules, out=tmp_path / "g.npz")
+    boxes = result.table["deals_won_a"] * 1000
+    assert boxes.max() > 2**15
+    assert (result.table["final_a"] >= boxes).all()
+    assert same(MatchResult.load(tmp_path / "g.npz"), result)
+
+
+def policy_file(path, rules):
+    path.write_bytes(load_network(shipped(rules)).to_bytes())
+
+
+def test_games_of_a_policy_file_that_has_changed_are_not_resumed(tmp_path):
+    path, out = tmp_path / "best.npz", tmp_path / "games.npz"
+    policy_file(path, EAAI)
+    settings = {"a": f"ppo:{path}", "b": "simple", "seed": 5, "out": out, "max_deals": 2}
+    play_match(**settings, games=4)
+    before = out.read_bytes()
+    policy_file(path, Rules())  # as if it had been trained on
+    with pytest.raises(ResultError, match=rf"the file {path} of ppo:{path} has changed"):
+        play_match(**settings, games=6)
+    assert out.read_bytes() == before
+
+
+def test_a_policy_file_that_changes_during_a_match_ends_it(tmp_path):
+    path, out = tmp_path / "best.npz", tmp_path / "games.npz"
+    policy_file(path, EAAI)
+
+    def train_on(*progress):
+        policy_file(path, Rules())
+
+    with pytest.raises(ResultError, match="are not kept, the file"):
+        play_match(
+            f"ppo:{path}", "simple", games=4, seed=5, out=out, max_deals=2, progress=train_on
+        )
+    assert not out.exists()
+
+
+class Named(Draws):
+    """Goes by a name, and has a parameter."""
+
+    def __init__(self, name, share):
+        self.name, self.share = name, share
+
+
+def test_another_policy_of_the_same_name_is_not_taken_for_it(tmp_path):
+    settings = {"a": "gold", "games": 2, "max_deals": 1, "out": tmp_path / "games.npz"}
+    play_match(b=Named("mine", 0.1), **settings)
+    play_match(b=Named("mine", 0.1), **settings)
+    with pytest.raises(ResultError, match="the parameters of mine have changed"):
+        play_match(b=Named("mine", 0.2), **settings)
+    with pytest.raises(ResultError, match="of mine have changed"):
+        play_match(b=Renamed(), **settings)
+
+
+class Renamed(Gold):
+    name = "mine"
+
+
+def test_a_file_of_another_format_or_code_is_refused(tmp_path, kept):
+    _, arrays, about = kept
     out = tmp_path / "games.npz"
-    play_match("simple", "gold", games=4, out=out)
-    monkeypatch.setattr(match_module.ginrummy_env, "__version__", "99.0")
-    with pytest.raises(ResultError, match=r"this is 99\.0"):
-        MatchResult.load(out)
+    write_arrays(out, arrays, {**about, "format": 1})
+    with pytest.raises(ResultError, match="of format 1"):
+        play_match("simple", "gold", games=6, seed=5, out=out)
+    made_by = {**about["made_by"], "engine": "0" * 16}
+    write_arrays(out, arrays, {**about, "made_by": made_by})
+    with pytest.raises(ResultError, match="the code of the rules or of the match has changed"):
+        play_match("simple", "gold", games=6, seed=5, out=out)
 
 
 RUN = """

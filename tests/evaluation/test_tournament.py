@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from ginrummy_env.core.rules import as_rules
-from ginrummy_training.evaluation.match import Match, play_match
+from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.evaluation.match_result import Match
 from ginrummy_training.evaluation.match_summary import summarise, won_by_pair
-from ginrummy_training.evaluation.tournament import file_name, play_tournament, write_tournament
+from ginrummy_training.evaluation.result_files import write_tournament
+from ginrummy_training.evaluation.tournament import file_name, play_tournament
 from ginrummy_training.evaluation.tournament_figures import save_plots
 from ginrummy_training.storage import ResultError
 

@@ -108,7 +108,7 @@ def test_another_census_and_a_damaged_one_are_refused(tmp_path):
     with pytest.raises(ResultError, match="another census: cards is 3 there and 4 here"):
         census(4, out=path)
     path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(ResultError, match="damaged"):
+    with pytest.raises(ResultError, match="corrupt"):
         census(3, out=path)
 
 

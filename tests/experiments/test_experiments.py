@@ -9,8 +9,9 @@ import pytest
 from ginrummy_env.core.cards import hand_of, parse_hand
 from ginrummy_env.core.rules import EAAI
 from ginrummy_training.cli.main import main
-from ginrummy_training.evaluation.match import Match, play_match
-from ginrummy_training.experiments import code, deals, games, plots, report
+from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.evaluation.match_result import Match
+from ginrummy_training.experiments import deals, games, plots, report
 from ginrummy_training.experiments.catalogue import EXPERIMENTS, run
 from ginrummy_training.experiments.deals import Ends, balance, by_hand, dealt_hands, play_deals
 from ginrummy_training.experiments.lab import Lab, read_measured
@@ -22,6 +23,7 @@ from ginrummy_training.experiments.rows import (
     make_row,
     verdict,
 )
+from ginrummy_training.provenance import fingerprints
 from ginrummy_training.statistics import Estimate
 from ginrummy_training.storage import ResultError
 
@@ -139,7 +141,8 @@ def test_files_say_what_made_them(rows, folder):
     found = json.loads((folder / "E4.json").read_text())
     assert found["settings"]["matches"][0][:4] == ["", 0.0, "hein:0", "simple"]
     assert found["settings"]["seed"] == 404
-    assert found["settings"]["code"] == code.fingerprint(["hein", "simple"])
+    agents = ["hein:0", "hein:0.15", "hein:1", "simple"]
+    assert found["settings"]["made_by"] == fingerprints(agents)
     assert found["command"] == "ginrummy experiments --only E4 --seed 400 --fast"
     assert set(found["versions"]) == {"ginrummy_env", "numpy", "python"}
     took = Lab(folder).took("E4")
@@ -151,39 +154,53 @@ def test_files_say_what_made_them(rows, folder):
         Lab(folder).took("E9")
 
 
-def lab_with(tmp_path, said, value=1.0):
+def lab_with(tmp_path, said, value=1.0, force=False):
     made = []
 
     def make():
         made.append(value)
         return [Measured("s", None, value, value, value, 10)]
 
-    lab = Lab(tmp_path, say=said.append)
+    lab = Lab(tmp_path, force=force, say=said.append)
     return made, lambda **settings: lab.kept("E0", settings, make)
 
 
-def test_another_setting_is_measured_anew_and_said(tmp_path):
+def test_other_settings_or_agents_are_refused_unless_forced(tmp_path):
     said = []
     made, kept = lab_with(tmp_path, said)
-    kept(games=10, seed=1)
-    kept(games=10, seed=1)
+    first = {"seed": 1, "made_by": fingerprints(["simple"])}
+    kept(**first)
+    kept(**first)
     assert (len(made), said) == (1, [])
-    kept(games=10, seed=2)
-    assert len(made) == 2
-    assert "E0.json was made with other settings (seed); E0 is measured anew" in said[0]
+    before = (tmp_path / "E0.json").read_bytes()
+    for other, reason in (
+        ({**first, "seed": 2}, "holds another experiment: seed is 1 there and 2 here"),
+        ({**first, "made_by": fingerprints(["simple"], ["json"])}, "the code of the rules"),
+    ):
+        with pytest.raises(ResultError, match=f"{reason}.*--force"):
+            kept(**other)
+    assert (tmp_path / "E0.json").read_bytes() == before
+    made, kept = lab_with(tmp_path, said, force=True)
+    kept(**first)
+    assert not made
+    kept(seed=2)
+    assert len(made) == 1
+    assert "E0 is measured again" in said[0]
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"settings": {}}', '{"measured": [{}]}'])
-def test_a_damaged_file_is_measured_anew_and_said(tmp_path, content):
+def test_a_corrupt_file_is_refused_unless_forced(tmp_path, content):
     said = []
     made, kept = lab_with(tmp_path, said)
     (tmp_path / "E0.json").write_text(content)
-    with pytest.raises(ResultError, match=r"E0\.json: damaged"):
-        read_measured(tmp_path / "E0.json")
+    with pytest.raises(ResultError, match=r"E0\.json: corrupt"):
+        kept(games=10)
+    assert (tmp_path / "E0.json").read_text() == content
+    made, kept = lab_with(tmp_path, said, force=True)
     (found,) = kept(games=10)
     assert found.value == 1.0
     assert len(made) == len(said) == 1
-    assert "damaged" in said[0]
+    assert "corrupt" in said[0]
     assert read_measured(tmp_path / "E0.json") == [found]
 
 
@@ -206,27 +223,6 @@ def test_interrupted_matches_go_on(tmp_path):
     assert games.e6(lab, 9) == games.e6(Lab(fast=True), 9)
     assert max(seen[:3]) > 0
     assert not kept.exists()
-
-
-def test_the_sign_of_the_code_hangs_on_the_agents_that_play():
-    assert code.modules_of(["search:16,base=heuristic"]) == [
-        "ginrummy_agents.rules.heuristic",
-        "ginrummy_agents.search.policy",
-    ]
-    signs = {code.fingerprint([agent]) for agent in ("simple", "hein", "gold", "hein:0.5")}
-    assert len(signs) == 3
-    assert code.fingerprint(["simple"], ["ginrummy_training.experiments.deals"]) not in signs
-
-
-def test_the_sign_of_the_code_changes_with_code_not_with_words():
-    def sign(text):
-        return code.ast.dump(code._without_docstrings(code.ast.parse(text)))
-
-    plain = "def f(x):\n    return x + 1\n"
-    assert sign(plain) == sign(
-        '"""About."""\n\n\ndef f(x):\n    """Words."""\n    return (x + 1)  # so\n'
-    )
-    assert sign(plain) != sign("def f(x):\n    return x + 2\n")
 
 
 def test_deals_are_those_of_the_match():

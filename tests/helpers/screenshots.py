@@ -16,7 +16,8 @@ from web_play import choose, serving
 from ginrummy_env.core.rules import CLASSIC
 from ginrummy_env.viewer import Replay
 from ginrummy_training.evaluation.annotated_records import annotate
-from ginrummy_training.evaluation.match import Match, record_games
+from ginrummy_training.evaluation.match import record_games
+from ginrummy_training.evaluation.match_result import Match
 
 DOCS = Path(__file__).parents[2] / "docs"
 SIZES = {"phone": (390, 844, "dark"), "desktop": (1180, 820, "light")}

@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,41 +10,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_env.files import write_whole
+
 
 class ResultError(ValueError):
     """A file of results that can't be used. The message names it and says why."""
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file by way of a temporary one, so that an interrupted run leaves no half of it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.chmod(temporary, 0o644)  # mkstemp makes it private
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
 def write_json(path: Path, content: Any) -> None:
     """Write JSON that a person can read too."""
     text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
-    write_whole(path, text.encode() + b"\n")
+    write_whole(path, f"{text}\n")
 
 
 def read_json(path: Path) -> Any:
     """Return what a JSON file holds.
 
     Raises:
-        ResultError: it is no JSON.
+        ResultError: it is not JSON.
     """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ResultError(f"{path}: damaged, this is no JSON ({error})") from error
+        raise ResultError(f"{path}: corrupt, this is not JSON ({error})") from error
 
 
 def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -55,7 +41,7 @@ def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) ->
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(head)
     writer.writerows(rows)
-    write_whole(path, text.getvalue().encode())
+    write_whole(path, text.getvalue())
 
 
 def write_arrays(path: Path, arrays: dict[str, NDArray[Any]], about: dict[str, Any]) -> None:
@@ -69,7 +55,7 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     """Return what `write_arrays` wrote.
 
     Raises:
-        ResultError: it is damaged, or something else.
+        ResultError: it is corrupt, or something else.
     """
     try:
         # By way of memory: of a damaged file numpy would leave the handle open.
@@ -79,7 +65,7 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     except FileNotFoundError:
         raise
     except Exception as error:  # damaged bytes make zipfile and numpy raise nearly anything
-        raise ResultError(f"{path}: damaged, or no file of results ({error})") from error
+        raise ResultError(f"{path}: corrupt, or not a file of results ({error})") from error
     if not isinstance(about, dict):
-        raise ResultError(f"{path}: damaged, its description is no table")
+        raise ResultError(f"{path}: corrupt, its description is not a table")
     return arrays, about

@@ -19,7 +19,8 @@ from ginrummy_env.viewer import Replay
 from ginrummy_training.cli.main import main
 from ginrummy_training.evaluation.annotated_records import CANDIDATES, annotate, remark_on
 from ginrummy_training.evaluation.annotated_records import record_match as record
-from ginrummy_training.evaluation.match import Match, record_games
+from ginrummy_training.evaluation.match import record_games
+from ginrummy_training.evaluation.match_result import Match
 
 
 @dataclass(frozen=True)

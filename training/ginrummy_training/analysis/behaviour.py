@@ -23,7 +23,8 @@ from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.view import ME, OPPONENT, View
 from ginrummy_env.policy import Policy, make_policy
-from ginrummy_training.evaluation.match import agent_name, play_match
+from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.provenance import agent_name
 
 TURNS = 10
 """An agent's own turns are told apart up to this one; later ones count with it."""

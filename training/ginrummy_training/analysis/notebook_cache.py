@@ -3,20 +3,19 @@
     FAST = fast()
     table = kept("speed", lambda: measured(games), games=games, seed=7)
 
-The second time the table is read, not made; with other settings, or another version of the rules,
-it is made anew.
+The second time the table is read, not made; with other settings, or other code of the rules, the
+agents or the matches, it is made again.
 """
 
 import json
 import os
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ginrummy_training.evaluation.match import versions
+from ginrummy_training.provenance import digest, environment
 from ginrummy_training.storage import ResultError, read_json, write_json
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def kept_folder(name: str, **settings: Any) -> Path:
         settings: all that decides what will be in it, as JSON can hold it. With others it is
             another folder; they stand in its ``settings.json``.
     """
-    about = {"settings": settings, "version": versions()["ginrummy_env"]}
+    about = {"settings": settings, "code": environment()["code"]}
     folder = kept_root() / f"{name}-{_mark(about)}"
     if not (folder / "settings.json").exists():
         write_json(folder / "settings.json", about)
@@ -75,7 +74,7 @@ def kept(name: str, make: Callable[[], Any], **settings: Any) -> pd.DataFrame:
     Raises:
         ResultError: what is kept is damaged.
     """
-    about = {"settings": settings, "versions": versions()}
+    about = {"settings": settings, **environment()}
     path = kept_root() / f"{name}-{_mark(about)}.json"
     if not path.exists():
         table = pd.DataFrame(make()).reset_index(drop=True)
@@ -93,8 +92,7 @@ def kept(name: str, make: Callable[[], Any], **settings: Any) -> pd.DataFrame:
 
 def _mark(about: dict[str, Any]) -> str:
     """Return a short sign of the settings."""
-    text = json.dumps(about, sort_keys=True, ensure_ascii=False)
-    return f"{zlib.crc32(text.encode()):08x}"
+    return digest(json.dumps(about, sort_keys=True, ensure_ascii=False).encode())
 
 
 def kept_training(settings: "TrainSettings") -> Path:
@@ -120,4 +118,4 @@ def _ignore(text: str) -> None:
 
 def mark_of(path: Path) -> str:
     """Return a short sign of what is in a file, for settings that name it."""
-    return f"{zlib.crc32(path.read_bytes()):08x}"
+    return digest(path.read_bytes())

@@ -15,8 +15,9 @@ from time import perf_counter
 from typing import Any
 
 import ginrummy_env
+from ginrummy_env.files import write_whole
 from ginrummy_training.analysis.notebook_cache import FAST_VARIABLE
-from ginrummy_training.storage import ResultError, write_whole
+from ginrummy_training.storage import ResultError
 
 CELL_SECONDS = 3_600
 """A cell that takes longer is stopped."""

@@ -85,6 +85,12 @@ def add_out(parser: argparse.ArgumentParser, about: str, *, required: bool = Fal
     parser.add_argument("--out", type=Path, metavar="PATH", required=required, help=about)
 
 
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """Add ``--force``."""
+    parser.add_argument("--force", action="store_true",
+                        help="overwrite results of other games, agents or settings")  # fmt: skip
+
+
 def add_games(parser: argparse.ArgumentParser, default: int, of: str = "of each pairing") -> None:
     """Add ``--games``."""
     parser.add_argument("--games", default=default, type=whole, metavar="N",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ginrummy_training.cluster.ray_runner import AHEAD, LOCAL, LOSSES, connected, line
-from ginrummy_training.cluster.ray_task import build
 from ginrummy_training.dataset.shard_games import Plan, Say, make_shard
 from ginrummy_training.dataset.shards import Shard, arrow
 from ginrummy_training.evaluation.processes import Failure, WorkerError
+from ginrummy_training.provenance import environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class RayMaker:
 
 def _surroundings(plan: Plan) -> dict[str, Any]:
     """Return what decides a shard besides its plan: versions, code, and files of policies."""
-    return {**build(), "pyarrow": arrow()[0].__version__, "agents": plan.settings()["agents"]}
+    return {**environment(), "pyarrow": arrow()[0].__version__, "agents": plan.settings()["agents"]}
 
 
 def _make(plan: Plan, number: int, games: int, asked_by: dict[str, Any]) -> Any:

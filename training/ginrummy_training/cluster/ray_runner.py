@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ginrummy_training.cluster.ranges import Range, Ranges
-from ginrummy_training.cluster.ray_task import build, play_range
+from ginrummy_training.cluster.ray_task import play_range
 from ginrummy_training.evaluation.processes import Failure, Job, Report, WorkerError, quiet_start
+from ginrummy_training.provenance import environment
 
 log = logging.getLogger(__name__)
 
@@ -120,7 +121,7 @@ def play_ranges(
 
 def _send(task: Any, part: Range) -> Any:
     try:
-        return task.remote(part.job, build())
+        return task.remote(part.job, environment())
     except TypeError as error:  # Ray's word for what cloudpickle refuses
         raise ValueError(f"an agent can't be sent to another machine: {line(error)}") from error
 

@@ -21,6 +21,7 @@ from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import rules_name
 from ginrummy_env.core.view import make_view
+from ginrummy_env.files import write_whole
 from ginrummy_env.policy import make_policy
 from ginrummy_training.dataset.schema import COLUMNS
 from ginrummy_training.dataset.shard_games import Plan, Say, make_shard, plan_of
@@ -37,10 +38,10 @@ from ginrummy_training.dataset.shards import (
     read_card,
     shard_name,
 )
-from ginrummy_training.evaluation.match import typed_command, versions
 from ginrummy_training.evaluation.processes import run_apart
 from ginrummy_training.learning.win_chance import TEACHING_GAMES
-from ginrummy_training.storage import ResultError, write_json, write_whole
+from ginrummy_training.provenance import typed_command, versions
+from ginrummy_training.storage import ResultError, write_json
 
 __all__ = ["Plan", "load", "make_shard", "plan_of", "selfplay"]
 

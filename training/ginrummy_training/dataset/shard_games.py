@@ -22,8 +22,8 @@ from ginrummy_training.dataset.schema import Columns, columns_of, joined
 from ginrummy_training.dataset.shards import Shard, Values, games_file, positions_file
 from ginrummy_training.evaluation.game_table import Table
 from ginrummy_training.evaluation.lockstep import Games, Lockstep, deck_numbers
-from ginrummy_training.evaluation.match import agent_name
 from ginrummy_training.learning.win_chance import TEACHING_GAMES
+from ginrummy_training.provenance import agent_name
 
 REPORT_SECONDS = 0.5
 """How often is told how many games have been played."""

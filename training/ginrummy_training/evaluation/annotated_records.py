@@ -20,7 +20,8 @@ from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_env.records.data import MAX_NOTE
 from ginrummy_env.records.recorder import Annotation, DealRecord, GameRecord, replay
-from ginrummy_training.evaluation.match import Match, record_games
+from ginrummy_training.evaluation.match import record_games
+from ginrummy_training.evaluation.match_result import Match
 
 CANDIDATES = 8
 """At most so many values stand beside a decision: the best, and that of what was done."""

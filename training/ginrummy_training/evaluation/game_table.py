@@ -1,5 +1,6 @@
-"""What a match keeps of its games: one row a game, whole numbers only, so that sums are exact."""
+"""The table of a match: one row per game, whole numbers only, so that sums are exact."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -34,6 +35,9 @@ _COUNTED_BY_SIDE = (
     "opening_offers",  # times that the first upcard was offered
     "opening_takes",
 )
+MOST_POINTS = 1_000 + 98
+"""Of a deal: the greatest bonus that `Rules` allows, and the most deadwood."""
+
 _COUNTED = (
     "deals",
     "void",
@@ -58,14 +62,75 @@ GAME = np.dtype(
         ("seat_a", np.int8),  # where A sits: game % 2
         ("first_dealer", np.int8),  # 0: A, 1: B
         ("winner", np.int8),  # 0: A, 1: B, -1: stopped after too many deals
-        ("points_a", np.int16),  # points of all deals, without bonuses
-        ("points_b", np.int16),
-        ("final_a", np.int16),  # with bonuses
-        ("final_b", np.int16),
+        ("points_a", np.int32),  # points of all deals, without bonuses
+        ("points_b", np.int32),
+        ("final_a", np.int32),  # with bonuses
+        ("final_b", np.int32),
         *((name, np.int32) for name in _SUMS),
     ]
 )
 """The columns of a match's table. Not `done`: the game has not been played, all else is 0."""
+
+
+def flaw(columns: Mapping[str, NDArray[Any]], rules: Rules, max_deals: int, games: int) -> str:
+    """Return what is impossible in the columns of a table; empty if nothing is.
+
+    Args:
+        columns: by name, as they were read from a file.
+        rules: of the games.
+        max_deals: a game is stopped after so many deals.
+        games: all numbers are below this.
+    """
+    names = GAME.names or ()
+    if set(columns) != set(names):
+        return f"columns that are missing or unknown: {sorted(set(columns) ^ set(names))}"
+    count = len(columns["game"]) if columns["game"].ndim else -1
+    for name in names:
+        if columns[name].shape != (count,) or columns[name].dtype != GAME[name]:
+            return f"{name}: {columns[name].dtype} {columns[name].shape}, {GAME[name]} is needed"
+    table = {name: columns[name].astype(np.int64) for name in names}
+    number, seat = table["game"], table["seat_a"]
+    sides = {name: [table[f"{name}_{side}"] for side in SIDES] for name in _COUNTED_BY_SIDE}
+    points = np.stack([table["points_a"], table["points_b"]], axis=1)
+    deals_won = np.stack(sides["deals_won"], axis=1)
+    winner, reached = table["winner"], points >= rules.target
+    knocks, decided, deals = table["knocks"], table["decided"], table["deals"]
+    wrong = {
+        "a game that is not over": ~columns["done"],
+        "a game's number": (number < 0) | (number >= games),
+        "seat_a": seat != number % 2,
+        "first_dealer": (table["first_dealer"] < 0) | (table["first_dealer"] > 1),
+        "winner": (winner < -1) | (winner > 1),
+        "the winner's points": np.where(
+            winner < 0, reached.any(axis=1), ~(reached & (np.arange(2) == winner[:, None])).any(1)
+        ),
+        "deals": (deals < 1) | (deals > max_deals),
+        "a number below 0": np.min([table[name] for name in _SUMS], axis=0) < 0,
+        "points": (
+            (points < 0)
+            | (points > MOST_POINTS * deals_won)
+            | (points >= rules.target + MOST_POINTS)
+        ).any(axis=1),
+        "knocks": (knocks + table["void"] != deals) | (decided > knocks),
+        "deals won": (deals_won.sum(axis=1) != decided) | (table["starter_won"] > decided),
+        "ways to end": sum(sum(sides[name]) for name in KNOCKER_OUTCOMES.values()) != knocks,
+        "openings": np.max(
+            [
+                take > offer
+                for take, offer in zip(sides["opening_takes"], sides["opening_offers"], strict=True)
+            ],
+            axis=0,
+        ),
+    }
+    for words, rows in wrong.items():
+        if np.any(rows):
+            return f"{words}: row {int(np.flatnonzero(rows)[0])}"
+    final = final_scores(points.astype(np.int16), deals_won.astype(np.int16), rules)
+    if (final != np.stack([table["final_a"], table["final_b"]], axis=1)).any():
+        return "final scores that do not follow from the points"
+    if len(np.unique(number)) != count:
+        return "a game that appears twice"
+    return ""
 
 
 def empty_table(games: int) -> Table:

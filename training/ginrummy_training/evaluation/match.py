@@ -5,11 +5,7 @@
 20
 """
 
-import platform
-import shlex
-import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -18,171 +14,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import ginrummy_env
 from ginrummy_env.core.chance import require_seed
-from ginrummy_env.core.rules import Rules, as_rules, rules_name
+from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_env.records.data import MAX_NAME
 from ginrummy_env.records.recorder import GameRecord, Recorder
-from ginrummy_training.evaluation.game_table import GAME, Table, empty_table
+from ginrummy_training.evaluation.game_table import Table
 from ginrummy_training.evaluation.lockstep import BATCH, Clock, Games, Lockstep
+from ginrummy_training.evaluation.match_result import MOST_GAMES, Match, MatchResult, resumed
 from ginrummy_training.evaluation.processes import Job, Report, play_jobs
-from ginrummy_training.storage import ResultError, read_arrays, write_arrays
-
-FORMAT = 1
-"""Of the files that hold games; another number, and they are read no more."""
+from ginrummy_training.provenance import agent_name, difference, fingerprints
+from ginrummy_training.storage import ResultError
 
 SAVE_SECONDS = 2.0
 """How often games that have ended are saved while others are played."""
-
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """What is played. Two matches that are equal have the same games, to the last card."""
-
-    agents: tuple[str, str]
-    rules: Rules
-    seed: int
-    max_deals: int = 1000
-    """A game of so many deals ends without a winner: some agents never lay down."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
-        return {
-            "agents": list(self.agents),
-            "rules": rules_name(self.rules),
-            "settings": self.rules.to_dict(),
-            "seed": self.seed,
-            "max_deals": self.max_deals,
-        }
-
-    @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> "Match":
-        """Return the match that `to_dict` wrote."""
-        a, b = given["agents"]
-        rules = Rules.from_dict(given["settings"])
-        return cls((str(a), str(b)), rules, int(given["seed"]), int(given["max_deals"]))
-
-
-@dataclass(slots=True)
-class MatchResult:
-    """The games of a match, as many as have been played."""
-
-    match: Match
-    table: Table
-    """A row a game, in order; see `table.GAME`."""
-    seconds: NDArray[np.float64] = field(default_factory=lambda: np.zeros(2))
-    """Spent deciding, by A and B."""
-    decisions: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2, dtype=np.int64))
-    """Made by A and B."""
-    command: str = ""
-    """What was typed to make it."""
-
-    @property
-    def complete(self) -> bool:
-        """Whether all games have been played."""
-        return bool(self.table["done"].all())
-
-    def games_won(self, side: str) -> int:
-        """Return how many games A (``"a"``) or B (``"b"``) has won."""
-        return int((self.table["winner"][self.table["done"]] == "ab".index(side)).sum())
-
-    def pairs(self, column: str) -> NDArray[np.int64]:
-        """Return a column's sum over the two games of each pair, [P]."""
-        return self.table[column].astype(np.int64).reshape(-1, 2).sum(axis=1)
-
-    def other_way(self) -> "MatchResult":
-        """Return the same match with B named first. Game numbers stay as they were played."""
-        a, b = self.match.agents
-        table = self.table.copy()
-        for name in GAME.names or ():
-            if name.endswith("_a") and name != "seat_a":
-                other = f"{name[:-1]}b"
-                table[name], table[other] = self.table[other], self.table[name]
-        table["seat_a"] = 1 - self.table["seat_a"]
-        table["first_dealer"] = 1 - self.table["first_dealer"]
-        decided = self.table["winner"] >= 0
-        table["winner"] = np.where(decided, 1 - self.table["winner"], -1)
-        table[~self.table["done"]] = self.table[~self.table["done"]]
-        match = replace(self.match, agents=(b, a))
-        return MatchResult(match, table, self.seconds[::-1], self.decisions[::-1], self.command)
-
-    def save(self, path: Path) -> None:
-        """Write the games played so far as .npz."""
-        played = self.table[self.table["done"]]
-        about = {
-            "format": FORMAT,
-            "match": self.match.to_dict(),
-            "versions": versions(),
-            "command": self.command,
-            "seconds": self.seconds.tolist(),
-            "decisions": self.decisions.tolist(),
-        }
-        write_arrays(path, {name: played[name] for name in GAME.names or ()}, about)
-
-    @classmethod
-    def load(cls, path: Path, games: int | None = None) -> "MatchResult":
-        """Return the games that a file holds.
-
-        Args:
-            path: written by `save`.
-            games: how many rows the table is to have; up to the last game played if None.
-
-        Raises:
-            ResultError: it is damaged, or of another version.
-        """
-        arrays, about = read_arrays(path)
-        if about.get("format") != FORMAT:
-            raise ResultError(f"{path}: no games of a match, or written by another version")
-        try:
-            match = Match.from_dict(about["match"])
-            played = np.zeros(len(arrays["game"]), dtype=GAME)
-            for name in GAME.names or ():
-                played[name] = arrays[name]
-            seconds = np.array(about["seconds"], dtype=np.float64).reshape(2)
-            decisions = np.array(about["decisions"], dtype=np.int64).reshape(2)
-            command = str(about["command"])
-            version = about["versions"]["ginrummy_env"]
-        except (KeyError, TypeError, ValueError) as error:
-            raise ResultError(f"{path}: damaged ({type(error).__name__}: {error})") from error
-        if version != ginrummy_env.__version__:
-            raise ResultError(
-                f"{path}: played with ginrummy_env {version}, this is {ginrummy_env.__version__}"
-            )
-        numbers = played["game"]
-        if not played["done"].all() or len(np.unique(numbers)) != len(numbers):
-            raise ResultError(f"{path}: damaged, a game that is not over or stands there twice")
-        if numbers.size and numbers.min() < 0:
-            raise ResultError(f"{path}: damaged, a game with a number below 0")
-        if games is None:
-            games = int(numbers.max(initial=-1)) + 1
-            games += games % 2
-        table = empty_table(games)
-        wanted = played[numbers < games]
-        table[wanted["game"]] = wanted
-        return cls(match, table, seconds, decisions, command)
-
-
-def versions() -> dict[str, str]:
-    """Return the versions that a result depends on."""
-    return {
-        "ginrummy_env": ginrummy_env.__version__,
-        "numpy": np.__version__,
-        "python": platform.python_version(),
-    }
-
-
-def typed_command() -> str:
-    """Return the command that runs this process, paths of the program left out."""
-    program = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
-    return shlex.join([program, *sys.argv[1:]])
-
-
-def agent_name(agent: str | Policy) -> str:
-    """Return what an agent is called: its text form, or its ``name``, or its class."""
-    if isinstance(agent, str):
-        return agent.strip()
-    return str(getattr(agent, "name", type(agent).__name__))
 
 
 def require_games(games: int) -> int:
@@ -192,6 +37,8 @@ def require_games(games: int) -> int:
             f"games={games!r}: an even number is needed, games are played in pairs with the seats "
             "swapped"
         )
+    if games > MOST_GAMES:
+        raise ValueError(f"games={games}: at most {MOST_GAMES:,}; play matches of several seeds")
     return games
 
 
@@ -215,6 +62,7 @@ def play_match(
     out: Path | None = None,
     progress: Progress | None = None,
     runner: Runner | None = None,
+    force: bool = False,
 ) -> MatchResult:
     """Play a match, or what is missing of it.
 
@@ -231,6 +79,7 @@ def play_match(
         out: a file (.npz) that keeps the games. If it exists, only games that it lacks are played.
         progress: called as games end.
         runner: plays the games in place of ``workers``, such as `cluster.ray_runner.RayRunner`.
+        force: whether games in ``out`` that are not of this match are overwritten.
 
     Raises:
         ValueError: no such agent or rules, or a bad number.
@@ -249,6 +98,7 @@ def play_match(
         policies={agent_name(x): x for x in (a, b)},
         progress=progress,
         runner=runner,
+        force=force,
     )[0]
 
 
@@ -299,6 +149,7 @@ def play_matches(
     policies: dict[str, str | Policy] | None = None,
     progress: Progress | None = None,
     runner: Runner | None = None,
+    force: bool = False,
 ) -> list[MatchResult]:
     """Play several matches of so many games each; see `play_match`.
 
@@ -311,24 +162,27 @@ def play_matches(
         policies: what stands behind a name; the registered agent if it is not here.
         progress: called as games end.
         runner: plays the games in place of ``workers``.
+        force: whether games in ``files`` that are not of their match are overwritten.
     """
     require_games(games)
     for name, number in (("workers", workers), ("batch", batch)):
         if number < 1:
             raise ValueError(f"{name}={number}: at least 1 is needed")
     behind = policies or {}
-    for name in dict.fromkeys(name for match in matches for name in match.agents):
+    names = dict.fromkeys(name for match in matches for name in match.agents)
+    for name in names:
         make_policy(behind.get(name, name))  # an unknown agent is found out before anything starts
     kept = list(files) if files is not None else [None] * len(matches)
-    command = typed_command()
-    results = [
-        _begin(match, games, path, command) for match, path in zip(matches, kept, strict=True)
-    ]
+    results = []
+    for match, path in zip(matches, kept, strict=True):
+        agents = {name: behind.get(name, name) for name in match.agents}
+        made_by = {} if path is None else fingerprints(agents)
+        results.append(resumed(match, games, made_by, path, force))
     say = progress or (lambda number, done: None)
     played = [int(result.table["done"].sum()) for result in results]
     for number, done in enumerate(played):
         say(number, done)
-    store = _Store(results, kept)
+    store = _Store(results, kept, behind)
 
     def report(numbers: NDArray[np.intp], ended: Table, clock: Clock) -> None:
         for number in np.flatnonzero(clock.decisions.any(axis=1)).tolist():
@@ -371,25 +225,16 @@ def _jobs(results: Sequence[MatchResult], behind: dict[str, str | Policy], batch
     return jobs
 
 
-def _begin(match: Match, games: int, path: Path | None, command: str) -> MatchResult:
-    """Return what has been played of a match."""
-    if path is None or not path.exists():
-        return MatchResult(match, empty_table(games), command=command)
-    result = MatchResult.load(path, games)
-    if result.match != match:
-        here, there = match.to_dict(), result.match.to_dict()
-        what = next(key for key in here if here[key] != there[key])
-        raise ResultError(
-            f"{path} holds another match: {what} is {there[what]!r} there and {here[what]!r} here"
-        )
-    return result
-
-
 class _Store:
     """Saves results that have changed, every few seconds."""
 
-    def __init__(self, results: Sequence[MatchResult], files: Sequence[Path | None]) -> None:
-        self._results, self._files = results, files
+    def __init__(
+        self,
+        results: Sequence[MatchResult],
+        files: Sequence[Path | None],
+        policies: Mapping[str, str | Policy],
+    ) -> None:
+        self._results, self._files, self._policies = results, files, policies
         self._unsaved: set[int] = set()
         self._due = monotonic() + SAVE_SECONDS
 
@@ -403,7 +248,18 @@ class _Store:
         for number in sorted(self._unsaved):
             path = self._files[number]
             if path is not None:
+                self._require_unchanged(path, self._results[number])
                 self._results[number].save(path)
         self._unsaved.clear()
         # Saving may not take more than a small part of the time.
         self._due = monotonic() + max(SAVE_SECONDS, 20 * (monotonic() - start))
+
+    def _require_unchanged(self, path: Path, result: MatchResult) -> None:
+        """Raise ResultError if an agent's file was written to while it played."""
+        texts = [
+            name for name in result.match.agents if isinstance(self._policies.get(name, name), str)
+        ]
+        reason = difference(fingerprints(texts), result.made_by)
+        if reason:
+            self._unsaved.clear()
+            raise ResultError(f"{path}: games since the last saving are not kept, {reason}")

@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from ginrummy_env.core.rules import rules_name
 from ginrummy_training.evaluation.game_table import KNOCKER_OUTCOMES, SIDES
-from ginrummy_training.evaluation.match import MatchResult, versions
+from ginrummy_training.evaluation.match_result import MatchResult
+from ginrummy_training.provenance import versions
 from ginrummy_training.statistics import Estimate, mean, share
 
 Summary = dict[str, Any]
@@ -60,6 +61,7 @@ def summarise(result: MatchResult) -> Summary:
     return {
         "match": result.match.to_dict(),
         "rules": rules_name(result.match.rules),
+        "made_by": result.made_by,
         "versions": versions(),
         "command": result.command,
         "games": len(result.table),

@@ -13,21 +13,12 @@ import numpy as np
 from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.rules import Rules, as_rules, rules_name
 from ginrummy_env.policy import Policy
-from ginrummy_training.evaluation.game_table import GAME, KNOCKER_OUTCOMES, SIDES
 from ginrummy_training.evaluation.lockstep import BATCH
-from ginrummy_training.evaluation.match import (
-    Match,
-    MatchResult,
-    Progress,
-    Runner,
-    agent_name,
-    play_matches,
-    typed_command,
-    versions,
-)
+from ginrummy_training.evaluation.match import Progress, Runner, play_matches
+from ginrummy_training.evaluation.match_result import Match, MatchResult
 from ginrummy_training.evaluation.match_summary import Summary, games_won, summarise, won_by_pair
+from ginrummy_training.provenance import agent_name, typed_command, versions
 from ginrummy_training.statistics import Ratings, bradley_terry, mean, share
-from ginrummy_training.storage import write_csv, write_json
 
 ANCHOR = "simple"
 """Whose rating is 0, if it takes part; else the first agent."""
@@ -57,7 +48,9 @@ class Tournament:
             "rules": rules_name(first.match.rules),
             "settings": first.match.rules.to_dict(),
             "seed": first.match.seed,
+            "max_deals": first.match.max_deals,
             "games": len(first.table),
+            "made_by": self._made_by(),
             "versions": versions(),
             "command": typed_command(),
             "misfit": self._misfit(),
@@ -66,6 +59,15 @@ class Tournament:
                 for result in self.matches
             ],
         }
+
+    def _made_by(self) -> dict[str, Any]:
+        """Return `provenance.fingerprints` of all agents, as far as the matches have them."""
+        found: dict[str, Any] = {"policies": {}}
+        for result in self.matches:
+            made_by = result.made_by
+            policies = {**found["policies"], **made_by.get("policies", {})}
+            found = {**made_by, "policies": policies}
+        return found
 
     def _agent(self, number: int) -> Summary:
         """Return what an agent did in all its games. Its deck pairs are the clusters."""
@@ -112,6 +114,7 @@ def play_tournament(
     out: Path | None = None,
     progress: Progress | None = None,
     runner: Runner | None = None,
+    force: bool = False,
 ) -> Tournament:
     """Play everyone against everyone, or what is missing of it.
 
@@ -128,6 +131,7 @@ def play_tournament(
         progress: called with the number of a pairing (in the order of `itertools.combinations`) and
             how many of its games have been played.
         runner: plays the games in place of ``workers``.
+        force: whether games in ``out`` that are not of their match are overwritten.
 
     Raises:
         ValueError: fewer than two agents, one twice or unknown; a bad number.
@@ -154,6 +158,7 @@ def play_tournament(
         policies=dict(zip(names, agents, strict=True)),
         progress=progress,
         runner=runner,
+        force=force,
     )
     results: dict[tuple[int, int], MatchResult] = {}
     for (i, j), result in zip(ordered, played, strict=True):
@@ -175,94 +180,3 @@ def file_name(match: Match) -> str:
     exact = zlib.crc32("\n".join(match.agents).encode())
     words = "-".join(re.sub(r"[^A-Za-z0-9.]+", "_", name)[:40] for name in match.agents)
     return f"games-{words}-{exact:08x}.npz"
-
-
-def write_tournament(tournament: Tournament, out: Path) -> Summary:
-    """Write a tournament's results.
-
-    Args:
-        tournament: it.
-        out: a folder; gets tournament.json (all there is), ratings.csv, pairings.csv and
-            cross_table.csv.
-
-    Returns:
-        What tournament.json holds.
-    """
-    summary = tournament.summary()
-    write_json(out / "tournament.json", summary)
-    source = [summary["rules"], summary["seed"], summary["games"], summary["command"]]
-    source += summary["versions"].values()
-    where = ["rules", "seed", "games_a_pairing", "command", *summary["versions"]]
-    numbers = ["rating", "games_won", "deals_won", "net_points_a_deal"]
-    write_csv(
-        out / "ratings.csv",
-        ["agent", *_columns(numbers), "microseconds_a_decision", *where],
-        [
-            [
-                agent["name"],
-                *_cells(agent, numbers),
-                agent["microseconds_a_decision"],
-                *source,
-            ]
-            for agent in summary["agents"]
-        ],
-    )
-    shares = ["games_won", "deals_won", "points_a_deal", "final_score"]
-    write_csv(
-        out / "pairings.csv",
-        [
-            "agent",
-            "opponent",
-            *_columns(shares),
-            "deals",
-            *KNOCKER_OUTCOMES.values(),
-            "void",
-            "turns",
-            *where,
-        ],
-        [
-            [
-                *(pairing["agents"] if side == "a" else pairing["agents"][::-1]),
-                *_cells({name: pairing[name][side] for name in shares}, shares),
-                pairing["deals"],
-                *(pairing["endings"][name][side] for name in KNOCKER_OUTCOMES.values()),
-                pairing["endings"]["void"],
-                pairing["turns"]["mean"]["value"],
-                *source,
-            ]
-            for pairing in summary["pairings"]
-            for side in SIDES
-        ],
-    )
-    names = tournament.names
-    write_csv(
-        out / "cross_table.csv",
-        ["agent", *names],
-        [
-            [
-                name,
-                *(
-                    "" if i == j else float(won_by_pair(tournament.results[i, j]).mean() / 2)
-                    for j in range(len(names))
-                ),
-            ]
-            for i, name in enumerate(names)
-        ],
-    )
-    return summary
-
-
-def _columns(names: Sequence[str]) -> list[str]:
-    return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
-
-
-def _cells(numbers: dict[str, Any], names: Sequence[str]) -> list[float | None]:
-    return [numbers[name][key] for name in names for key in ("value", "low", "high")]
-
-
-def write_games(result: MatchResult, path: Path) -> None:
-    """Write a match's games as CSV, a line a game; the two of a pair stand together."""
-    names = GAME.names or ()
-    pairs = (result.table["game"] // 2).tolist()
-    rows = ([pair, *row] for pair, row in zip(pairs, result.table.tolist(), strict=True))
-    write_csv(path, ["pair", *names], rows)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ginrummy_env.files import write_whole
 from ginrummy_training.evaluation.console_tables import ENDINGS
 from ginrummy_training.evaluation.match_summary import Summary
-from ginrummy_training.storage import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from ginrummy_agents.learned.policy import Network, NetworkPolicy
-from ginrummy_training.evaluation.match import MatchResult, play_match
+from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.evaluation.match_result import MatchResult
 from ginrummy_training.evaluation.match_summary import games_won, won_by_pair
 from ginrummy_training.learning.run_folder import LAST, RESULT, SETTINGS, Run
 from ginrummy_training.learning.settings import TrainSettings

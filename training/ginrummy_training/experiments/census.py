@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import comb
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ from ginrummy_env.core.cards import (
 )
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_training.evaluation.processes import run_apart
+from ginrummy_training.provenance import code_fingerprint, require_same
 from ginrummy_training.storage import ResultError, read_arrays, write_arrays
 
 MOST_DEADWOOD = 98
@@ -271,7 +273,13 @@ def census(
     total = comb(NUM_CARDS, cards)
     done = np.zeros(len(todo), dtype=np.bool_)
     sums = np.zeros((2, MOST_DEADWOOD + 1), dtype=np.int64)
-    about = {"format": FORMAT, "cards": cards, "size": size, "chunks": len(todo)}
+    about: dict[str, Any] = {
+        "format": FORMAT,
+        "cards": cards,
+        "size": size,
+        "chunks": len(todo),
+        "code": code_fingerprint([__name__]),
+    }
     if out is not None and out.exists():
         done, sums = _read(out, about)
     say = progress or (lambda counted, every: None)
@@ -294,15 +302,10 @@ def census(
     return Census(cards, sums[0], int(sums[1].sum()))
 
 
-def _read(path: Path, about: dict[str, int]) -> tuple[NDArray[np.bool_], Counts]:
+def _read(path: Path, about: dict[str, Any]) -> tuple[NDArray[np.bool_], Counts]:
     """Return what has been counted."""
     arrays, there = read_arrays(path)
-    if there != about:
-        what = next(key for key in about if there.get(key) != about[key])
-        raise ResultError(
-            f"{path} is of another census: {what} is {there.get(what)!r} there and "
-            f"{about[what]!r} here; remove it to count anew"
-        )
+    require_same(path, "census", about, there, "remove it to count again")
     done, sums = arrays.get("done"), arrays.get("sums")
     if (
         done is None
@@ -310,5 +313,5 @@ def _read(path: Path, about: dict[str, int]) -> tuple[NDArray[np.bool_], Counts]
         or done.shape != (about["chunks"],)
         or sums.shape != (2, MOST_DEADWOOD + 1)
     ):
-        raise ResultError(f"{path}: damaged; remove it to count anew")
+        raise ResultError(f"{path}: corrupt; remove it to count again")
     return done, sums

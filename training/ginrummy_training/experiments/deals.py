@@ -17,12 +17,12 @@ from ginrummy_env.core.rules import EAAI, RLCARD
 from ginrummy_env.core.state import NOBODY, BatchState
 from ginrummy_env.policy import make_policy
 from ginrummy_training.evaluation.lockstep import Games, Lockstep
-from ginrummy_training.evaluation.match import Match
+from ginrummy_training.evaluation.match_result import Match
 from ginrummy_training.evaluation.processes import run_apart
 from ginrummy_training.experiments.census import census
-from ginrummy_training.experiments.code import fingerprint
 from ginrummy_training.experiments.lab import Lab
 from ginrummy_training.experiments.rows import Measured
+from ginrummy_training.provenance import fingerprints
 from ginrummy_training.statistics import Estimate, mean
 
 HERE = (__name__,)
@@ -140,7 +140,7 @@ def e5(lab: Lab, seed: int) -> list[Measured]:
     """Take the score of a deal by the own melds and deadwood at its end, simple against simple."""
     games = 200 if lab.fast else 20_000
     match = Match(("simple", "simple"), EAAI, seed)
-    settings = {"seed": seed, "games": games, "code": fingerprint(match.agents, HERE)}
+    settings = {"seed": seed, "games": games, "made_by": fingerprints(match.agents, HERE)}
 
     def measure() -> list[Measured]:
         ends = play_deals(match, games, lab.workers, _reported(lab, "E5", games))
@@ -213,7 +213,9 @@ def e8(lab: Lab, seed: int) -> list[Measured]:
             Measured.of("standard deviation", None, deviation, deals),
         ]
 
-    return lab.kept("E8", {"seed": seed, "deals": deals, "code": fingerprint([], HERE)}, measure)
+    return lab.kept(
+        "E8", {"seed": seed, "deals": deals, "made_by": fingerprints([], HERE)}, measure
+    )
 
 
 def dealt_hands(seed: int, deals: int) -> Hands:
@@ -236,7 +238,7 @@ def e11(lab: Lab, seed: int) -> list[Measured]:
         "seed": seed,
         "deals": deals,
         "agents": list(agents.items()),
-        "code": fingerprint([*agents, *agents.values()], HERE),
+        "made_by": fingerprints([*agents, *agents.values()], HERE),
     }
 
     def measure() -> list[Measured]:
@@ -311,4 +313,4 @@ def every_hand(lab: Lab, seed: int) -> list[Measured]:
             for series, x, value in [*named, *counted]
         ]
 
-    return lab.kept("census", {"cards": cards, "code": fingerprint([], CENSUS)}, measure)
+    return lab.kept("census", {"cards": cards, "made_by": fingerprints([], CENSUS)}, measure)

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ginrummy_env.core.rules import CLASSIC, EAAI, Rules
-from ginrummy_training.evaluation.match import Match, MatchResult
+from ginrummy_training.evaluation.match_result import Match, MatchResult
 from ginrummy_training.evaluation.match_summary import games_won
-from ginrummy_training.experiments.code import fingerprint
 from ginrummy_training.experiments.lab import Lab
 from ginrummy_training.experiments.rows import Measured
+from ginrummy_training.provenance import fingerprints
 from ginrummy_training.statistics import Estimate, mean
 
 FAST_GAMES = 20
@@ -84,7 +84,7 @@ def play(
             [each.series, each.x, each.a, each.b, each.rules.to_dict(), each.games]
             for each in pairings
         ],
-        "code": fingerprint(agents),
+        "made_by": fingerprints(agents),
     }
 
     def measure() -> list[Measured]:

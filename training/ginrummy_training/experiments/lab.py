@@ -1,4 +1,4 @@
-"""Where experiments are done: what is kept between runs, and what every experiment needs."""
+"""Where experiments run: what is stored between runs, and what every experiment needs."""
 
 import json
 import os
@@ -10,10 +10,11 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-import ginrummy_env
-from ginrummy_training.evaluation.match import Match, MatchResult, play_matches, versions
+from ginrummy_training.evaluation.match import play_matches
+from ginrummy_training.evaluation.match_result import Match, MatchResult
 from ginrummy_training.evaluation.tournament import file_name
 from ginrummy_training.experiments.rows import Measured
+from ginrummy_training.provenance import OVERWRITE, require_same, versions
 from ginrummy_training.storage import ResultError, read_json, write_json
 
 Progress = Callable[[str, int, int], None]
@@ -37,30 +38,37 @@ class Lab:
     """Whether only to try things out: few games, few points of each sweep."""
     seed: int = SEED
     workers: int = 1
+    force: bool = False
+    """Whether stored results of other settings or another version are replaced."""
     progress: Progress = _quiet
     say: Callable[[str], None] = print
-    """What there is to tell: a file that could not be used."""
+    """Called with what was replaced."""
     _folder: Path | None = field(default=None, init=False)
 
     def kept(
         self, name: str, settings: dict[str, Any], make: Callable[[], list[Measured]]
     ) -> list[Measured]:
-        """Return an experiment's numbers: those that are kept if all settings are the same.
-
-        A file that holds other settings or is damaged is replaced, and that is said.
+        """Return an experiment's numbers: the stored ones if the settings are the same.
 
         Args:
             name: of the experiment and its file.
-            settings: all that the numbers hang on, as JSON can hold it.
+            settings: all that the numbers depend on, as JSON can hold it; ``made_by`` holds
+                `provenance.fingerprints`.
             make: measures them.
+
+        Raises:
+            ResultError: what is stored is corrupt or of other settings. With ``force`` it is
+                measured again, which is reported.
         """
-        full = json.loads(json.dumps({**settings, "version": ginrummy_env.__version__}))
+        full = json.loads(json.dumps(settings))
         path = None if self.out is None else self.out / f"{name}.json"
         if path is not None and path.exists():
             try:
                 return read_measured(path, full)
             except ResultError as error:
-                self.say(f"{error}; {name} is measured anew")
+                if not self.force:
+                    raise
+                self.say(f"{error}; {name} is measured again")
         start, busy = perf_counter(), _processor_seconds()
         sign = zlib.crc32(json.dumps(full, sort_keys=True).encode())
         self._folder = None if self.out is None else self.out / "games" / f"{name}-{sign:08x}"
@@ -155,15 +163,14 @@ def read_measured(path: Path, settings: dict[str, Any] | None = None) -> list[Me
         settings: those that it must have been made with; any if None.
 
     Raises:
-        ResultError: it is damaged, or made with other settings; says which.
+        ResultError: it is corrupt, or made with other settings; says which.
     """
     found = read_json(path)
     try:
         there = found["settings"]
         measured = [Measured(**each) for each in found["measured"]]
     except (KeyError, TypeError) as error:
-        raise ResultError(f"{path}: damaged ({type(error).__name__}: {error})") from error
-    if settings is not None and there != settings:
-        names = [name for name in {**settings, **there} if settings.get(name) != there.get(name)]
-        raise ResultError(f"{path} was made with other settings ({', '.join(names)})")
+        raise ResultError(f"{path}: corrupt ({type(error).__name__}: {error})") from error
+    if settings is not None:
+        require_same(path, "experiment", settings, there, OVERWRITE)
     return measured

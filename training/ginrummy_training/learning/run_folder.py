@@ -16,11 +16,12 @@ from stable_baselines3.common.logger import KVWriter
 import ginrummy_env
 from ginrummy_agents.learned.policy import Network
 from ginrummy_env.core.chance import MAX_SEED
-from ginrummy_training.evaluation.match import typed_command
+from ginrummy_env.files import write_whole
 from ginrummy_training.learning.network import SuitPolicy, arrays_of
 from ginrummy_training.learning.setting_fields import SettingError
 from ginrummy_training.learning.settings import TrainSettings
-from ginrummy_training.storage import ResultError, read_json, write_json, write_whole
+from ginrummy_training.provenance import typed_command
+from ginrummy_training.storage import ResultError, read_json, write_json
 
 CHECKPOINT, SETTINGS, LOG, BEST, LAST, RESULT = (
     "checkpoint.pt", "settings.json", "log.csv", "best.npz", "last.npz", "result.json",

@@ -23,16 +23,18 @@ from ray.rllib.algorithms.ppo import PPO
 
 from ginrummy_agents.learned.policy import Network, NetworkPolicy
 from ginrummy_env.core.rules import Rules
+from ginrummy_env.files import write_whole
 from ginrummy_env.policy import make_policy
-from ginrummy_training.evaluation.match import play_match, typed_command
+from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_summary import games_won
 from ginrummy_training.learning.run_folder import versions
 from ginrummy_training.learning.win_chance import WinChance, deal_points
+from ginrummy_training.provenance import typed_command
 from ginrummy_training.rllib.config import MODULE, RLlibSettings, ppo_config
 from ginrummy_training.rllib.env import register
 from ginrummy_training.rllib.module import SuitModule
 from ginrummy_training.rllib.start import start
-from ginrummy_training.storage import ResultError, read_json, write_json, write_whole
+from ginrummy_training.storage import ResultError, read_json, write_json
 
 SETTINGS, LOG, POLICY, BEST, CHECKPOINT = (
     "settings.json", "log.csv", "policy.npz", "best.npz", "checkpoint",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ginrummy_training.cli.arguments import RULES_HELP, add_out, add_rules, add_seed
 
 if TYPE_CHECKING:
-    from ginrummy_training.evaluation.match import MatchResult
+    from ginrummy_training.evaluation.match_result import MatchResult
 
 HELP = f"""\
 In a checkout of the project, runs its benchmarks, which compare with other libraries. Elsewhere,
@@ -50,7 +50,8 @@ def run(options: argparse.Namespace) -> int:
     if options.only or options.list:
         raise ValueError("--only and --list: the benchmarks are in a checkout of the project")
     from ginrummy_env.core.rules import rules_name
-    from ginrummy_training.evaluation.match import play_match, versions
+    from ginrummy_training.evaluation.match import play_match
+    from ginrummy_training.provenance import versions
     from ginrummy_training.storage import write_json
 
     lines = {}

@@ -5,6 +5,7 @@ import argparse
 from ginrummy_training.cli.arguments import (
     AGENTS_HELP,
     RULES_HELP,
+    add_force,
     add_games,
     add_out,
     add_rules,
@@ -34,6 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_rules(parser)
     add_seed(parser)
     add_out(parser, "CSV file for the table")
+    add_force(parser)
     add_games(parser, 6_000, "of each agent")
     add_workers(parser)
     parser.set_defaults(run=run)
@@ -42,10 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Compare the agents."""
     from ginrummy_env.core.rules import rules_name
+    from ginrummy_env.files import require_free
     from ginrummy_training.cli.console import interrupted, workers_for
     from ginrummy_training.evaluation.sweep import HEAD, sweep
     from ginrummy_training.storage import write_csv
 
+    if options.out is not None:
+        require_free(options.out, options.force)
     try:
         rows = sweep(
             options.agents,

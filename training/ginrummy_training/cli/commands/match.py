@@ -8,6 +8,7 @@ from time import perf_counter
 from ginrummy_training.cli.arguments import (
     AGENTS_HELP,
     RULES_HELP,
+    add_force,
     add_out,
     add_playing,
     add_rules,
@@ -26,8 +27,9 @@ examples:
   ginrummy match lookahead simple --rules eaai --out runs/lookahead
 
 With --out the games are saved: Ctrl-C pauses the match; run the same command to resume. A larger
---games adds games. --workers, --batch and --ray change the speed only: agents, rules, seed and its
-number determine a game. docs/SCALE.md explains --ray.
+--games adds games. Results of other games, of agents that have changed since, or of other rules are
+not overwritten without --force. --workers, --batch and --ray change the speed only: agents, rules,
+seed and its number determine a game. docs/SCALE.md explains --ray.
 
 files in --out:
   games.npz      every game, one row per game; the match resumes from it
@@ -51,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_rules(parser)
     add_seed(parser)
     add_out(parser, "folder for the results, and to resume from")
+    add_force(parser)
     add_playing(parser, 10_000)
     parser.add_argument("--records", type=whole, default=0, metavar="N",
                         help="write the first N games, move by move, into --out")  # fmt: skip
@@ -61,20 +64,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Play a match."""
+    from ginrummy_env.files import require_free
     from ginrummy_env.records.recorder import save
     from ginrummy_training.cli.console import games_bar, interrupted, show_tables, who_plays
     from ginrummy_training.evaluation.annotated_records import record_match
     from ginrummy_training.evaluation.console_tables import match_report
-    from ginrummy_training.evaluation.match import play_match, record_games, require_games
+    from ginrummy_training.evaluation.match import play_match, require_games
+    from ginrummy_training.evaluation.match_result import Match
     from ginrummy_training.evaluation.match_summary import summarise
-    from ginrummy_training.evaluation.tournament import write_games
-    from ginrummy_training.storage import write_json
+    from ginrummy_training.evaluation.result_files import require_match_folder, write_match
 
     a, b = options.agents
     out: Path | None = options.out
     if options.records and out is None and options.record is None:
         raise ValueError("--records needs --out, a folder to write them into, or --record")
     require_games(options.games)
+    if options.record is not None:
+        require_free(options.record, options.force)
+    if out is not None:
+        match = Match((a.strip(), b.strip()), options.rules, options.seed, options.max_deals)
+        require_match_folder(out, match, options.games, force=options.force)
     start = perf_counter()
     try:
         with games_bar([f"{a} – {b}"], options.games) as progress:
@@ -89,18 +98,14 @@ def run(options: argparse.Namespace) -> int:
                 max_deals=options.max_deals,
                 out=None if out is None else out / "games.npz",
                 progress=progress,
+                force=options.force,
             )
     except KeyboardInterrupt:
         return interrupted(out)
-    summary = summarise(result)
-    show_tables(match_report(summary))
+    show_tables(match_report(summarise(result)))
     print(f"{perf_counter() - start:.1f} s")
     if out is not None:
-        write_json(out / "match.json", summary)
-        write_games(result, out / "games.csv")
-        if options.records:
-            first = min(options.records, options.games)
-            save(out / "records.txt", record_games(result.match, first))
+        write_match(result, out, options.records)
         print(f"written: {out}{os.sep}")
     if options.record is not None:
         first = min(options.records or RECORDED, options.games)

@@ -9,6 +9,7 @@ from time import perf_counter
 from ginrummy_training.cli.arguments import (
     AGENTS_HELP,
     RULES_HELP,
+    add_force,
     add_out,
     add_playing,
     add_rules,
@@ -41,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_rules(parser)
     add_seed(parser)
     add_out(parser, "folder for results and plots, and to resume from")
+    add_force(parser)
     add_playing(parser, 2_000)
     parser.set_defaults(run=run)
 
@@ -50,13 +52,27 @@ def run(options: argparse.Namespace) -> int:
     from ginrummy_training.cli.console import games_bar, interrupted, show_tables, who_plays
     from ginrummy_training.evaluation.console_tables import cross_report
     from ginrummy_training.evaluation.match import require_games
-    from ginrummy_training.evaluation.tournament import play_tournament, write_tournament
+    from ginrummy_training.evaluation.result_files import (
+        require_tournament_folder,
+        write_tournament,
+    )
+    from ginrummy_training.evaluation.tournament import play_tournament
     from ginrummy_training.evaluation.tournament_figures import save_plots
 
     out: Path | None = options.out
     names = [f"{a} – {b}" for a, b in combinations(options.agents, 2)]
     start = perf_counter()
     require_games(options.games)
+    if out is not None:
+        require_tournament_folder(
+            out,
+            [agent.strip() for agent in options.agents],
+            options.rules,
+            options.seed,
+            options.max_deals,
+            options.games,
+            options.force,
+        )
     try:
         with games_bar(names or ["nobody"], options.games) as progress:
             tournament = play_tournament(
@@ -69,6 +85,7 @@ def run(options: argparse.Namespace) -> int:
                 max_deals=options.max_deals,
                 out=out,
                 progress=progress,
+                force=options.force,
             )
     except KeyboardInterrupt:
         return interrupted(out)

@@ -153,7 +153,8 @@ def tournament(
     from ginrummy_env.core.rules import PRESETS
     from ginrummy_training.cli.console import games_bar
     from ginrummy_training.evaluation.console_tables import cross_report
-    from ginrummy_training.evaluation.tournament import play_tournament, write_tournament
+    from ginrummy_training.evaluation.result_files import write_tournament
+    from ginrummy_training.evaluation.tournament import play_tournament
     from ginrummy_training.evaluation.tournament_figures import save_plots
 
     agents = (*TOURNAMENT_AGENTS, *learned)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ginrummy_training.cli.arguments import add_out, add_seed, add_workers
+from ginrummy_training.cli.arguments import add_force, add_out, add_seed, add_workers
 
 if TYPE_CHECKING:
     from ginrummy_training.experiments.rows import Row
@@ -21,7 +21,7 @@ examples:
 Ctrl-C pauses; with --out the same command resumes.
 
 files in --out:
-  E1.json ... E12.json   numbers, with the settings that made them; repeated if those change
+  E1.json ... E12.json   numbers, with what made them; --force repeats those of others
   census.json            the census; census.csv: hands by deadwood
   table.csv              one row per number: published, checked, ours, intervals, verdict, reason
   *.png                  plots
@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fast", action="store_true", help="few games, to try it out")
     add_seed(parser, SEED)
     add_out(parser, "folder for the results, and to resume from")
+    add_force(parser)
     add_workers(parser)
     parser.set_defaults(run=run)
 
@@ -57,7 +58,9 @@ def run(options: argparse.Namespace) -> int:
     workers = 1 if options.workers is None else options.workers
     try:
         with progress_bar() as progress:
-            lab = Lab(options.out, options.fast, options.seed, workers, progress, say=log)
+            lab = Lab(
+                options.out, options.fast, options.seed, workers, options.force, progress, log
+            )
             for name in options.only or EXPERIMENTS:
                 rows += EXPERIMENTS[name].rows(lab)
                 log(f"{name} done")
@@ -73,9 +76,10 @@ def run(options: argparse.Namespace) -> int:
 
 def write_results(rows: "list[Row]", out: Path) -> None:
     """Write the table, the census as CSV, and the plots of the experiments."""
+    from ginrummy_env.files import write_whole
     from ginrummy_training.experiments.plots import pictures
     from ginrummy_training.experiments.report import write_rows
-    from ginrummy_training.storage import write_csv, write_whole
+    from ginrummy_training.storage import write_csv
 
     write_rows(out / "table.csv", rows)
     counts = [(int(row.x), int(row.ours)) for row in rows if row.series == "hands with deadwood"

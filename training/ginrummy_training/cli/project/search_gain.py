@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Measure, print and write."""
     from ginrummy_training.analysis.search_gain import measure, plot
-    from ginrummy_training.evaluation.match import typed_command, versions
+    from ginrummy_training.provenance import typed_command, versions
     from ginrummy_training.storage import write_json
 
     found = measure(
