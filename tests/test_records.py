@@ -585,8 +585,8 @@ def test_hostile_text_fails_fast(name):
         ({"dealer": 2}, "dealer=2"),
         ({"deck": tuple(range(51))}, "the 52 cards"),
         ({"deck": (0, *range(51))}, "the 52 cards"),
-        ({"deck": ("As",) * 52}, "whole numbers"),
-        ({"actions": (108,)}, "action 108"),
+        ({"deck": ("As",) * 52}, "card='As': a whole number"),
+        ({"actions": (108,)}, "action=108"),
         ({"actions": (PASS,) * 30_000}, "at most"),
         ({"number": -1}, "deal number=-1"),
         ({"annotations": (Annotation(step=3, note="x"),)}, "ascending numbers below 3"),
@@ -610,7 +610,7 @@ def test_a_deal_that_is_none(change, reason):
         ({"players": ("a", " b")}, "single spaces"),
         ({"players": ("a", "\u2028")}, "one line"),
         ({"players": ("a",)}, "a tuple of two"),
-        ({"start_scores": (0, 40_000)}, "start=40000"),
+        ({"start_scores": (0, 40_000)}, "start_scores=40000"),
     ],
 )
 def test_a_game_that_is_none(change, reason):
@@ -627,7 +627,7 @@ def test_a_game_that_is_none(change, reason):
         ({"step": 0, "values": ((0, float("inf")),)}, "finite"),
         ({"step": 0, "values": ((0, 1.0), (0, 2.0))}, "twice"),
         ({"step": 0, "values": ((108, 1.0),)}, "action=108"),
-        ({"step": 0, "estimate": ((0, 1.5),)}, "As 1.5: a number from 0 to 1"),
+        ({"step": 0, "estimate": ((0, 1.5),)}, "share=1.5: a number from 0 to 1"),
         ({"step": 0, "estimate": ((0, float("nan")),)}, "from 0 to 1"),
         ({"step": 0, "estimate": ((0, 0.5), (0, 0.5))}, "twice"),
         ({"step": 0, "estimate": ((52, 0.5),)}, "card=52"),

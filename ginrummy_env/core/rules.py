@@ -1,11 +1,12 @@
-"""What the variants of gin rummy disagree on: one field a setting, presets as values."""
+"""What the variants of gin rummy disagree on: one field per setting, presets as values."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from ginrummy_env.core.cards import HAND_SIZE, NUM_CARDS
-from ginrummy_env.core.checks import flag, one_of, whole
+from ginrummy_env.core.checks import did_you_mean, flag, one_of, quoted, whole
 
 EqualDeadwood = Literal["undercut", "knocker", "nobody"]
 GinAnswered = Literal["gin_wins", "undercut", "nobody"]
@@ -22,7 +23,9 @@ NUM_STOCK = NUM_CARDS - 2 * HAND_SIZE - 1
 """31, the cards of the stock after the deal."""
 
 # Least and greatest value of each whole-number setting. Points and scores are int16 in the core:
-# 10,000 and one more deal stay well inside. Final scores, with boxes, are int32.
+# the greatest score is 9,999 and one more deal, whose bonus of 1,000 and 98 of deadwood may be
+# doubled. Deals may be won for 0 points, so their number has no bound but that of deals (int32);
+# final scores, with a box for each, are int64.
 _RANGES: dict[str, tuple[int, int]] = {
     "knock_limit": (0, 98),
     "oklahoma_ace": (0, 1),
@@ -52,6 +55,9 @@ def _checked(name: str, value: object) -> int | str | bool | None:
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rules:
     """The settings of a game. The defaults are the game of RULES (the preset CLASSIC).
+
+    Bonuses are 0 to 1,000, ``target`` and ``turn_bound`` 1 to 10,000, ``knock_limit`` 0 to 98 and
+    ``void_stock`` 0 to 30. Whole numbers may be of any integer type, NumPy's too.
 
     Raises:
         ValueError: a value that the setting does not allow; says which are.
@@ -121,9 +127,9 @@ class Rules:
     """Cards in the stock at which the deal ends when a turn ends without a knock."""
 
     at_void_stock: AtVoidStock = "end"
-    """What then happens: the deal is void at once; the next player may first take the upcard if he
-    can knock with it, and must then knock, or pass (void); or the players may go on taking upcards
-    until one passes (void), knocks, or the turn bound comes."""
+    """What then happens: the deal is void at once; the next player may first take the upcard if
+    they can knock with it, and must then knock, or pass (void); or the players may keep taking
+    upcards until one passes (void), knocks, or the turn bound comes."""
 
     turn_bound: int | None = 100
     """Discards after which the deal is void, None for no bound. A knock with the last counts."""
@@ -160,7 +166,10 @@ class Rules:
         known = [field.name for field in fields(cls)]
         for name in settings:
             if name not in known:
-                raise ValueError(f"unknown setting {name!r}; the settings are {', '.join(known)}")
+                raise ValueError(
+                    f"unknown setting {quoted(name)}; the settings are {', '.join(known)}"
+                    f"{did_you_mean(name, known)}"
+                )
         return cls(**settings)
 
 
@@ -213,8 +222,8 @@ OPENSPIEL = Rules(
 
 - 50 upcards taken after the opening, or a card taken and thrown straight back by both players in
   turn, end the deal 0:0; here nothing bounds it but the stock (set ``turn_bound`` to bound it).
-- A run takes two lay-offs at each end at most; here as many as fit. (No points hang on it: a third
-  card in a row is a run of the defender's own with the two before it.)
+- A run takes two lay-offs at each end at most; here as many as fit. (No points depend on it: a
+  third card in a row is a run of the defender's own with the two before it.)
 - A knock is judged by the melding that is best for eleven cards, which refuses some legal knocks
   (0.02 % of hands full of melds).
 - The players meld and lay off by hand, badly if they like; here always for the least deadwood, and
@@ -234,15 +243,15 @@ RLCARD = Rules(
 )
 """Near RLCard's ``gin-rummy`` (PettingZoo's ``gin_rummy_v4``). What still differs there:
 
-- No opening: the non-dealer is dealt eleven cards and discards; here he is offered the upcard.
+- No opening: the non-dealer is dealt eleven cards and discards; here they are offered the upcard.
 - Gin is compulsory, and the engine picks its discard; here it is a choice like any knock.
 - The card just taken may not be discarded but may be knocked with; here neither.
-- A knock is paid 0.2 and gin 1, whatever the other player holds; everyone else pays his deadwood
-  / 100, both of them in a dead hand. No points, no undercut, no lay-offs; here the deal is scored
-  as usual, with an undercut worth only the difference.
-- The player to move may declare the hand dead instead of drawing when two cards are left; here he
-  passes (void). It ends after 200 recorded moves; here after 100 discards.
-- The dealer is drawn anew for each deal.
+- A knock is paid 0.2 and gin 1, whatever the other player holds; everyone else pays their
+  deadwood / 100, both of them in a dead hand. No points, no undercut, no lay-offs; here the deal
+  is scored as usual, with an undercut worth only the difference.
+- The player to move may declare the hand dead instead of drawing when two cards are left; here
+  they pass (void). It ends after 200 recorded moves; here after 100 discards.
+- The dealer is drawn again for each deal.
 """
 
 PRESETS: dict[str, Rules] = {
@@ -264,7 +273,8 @@ def as_rules(rules: "str | Rules | Mapping[str, Any]") -> Rules:
             ``"eaai"``, ``"target=250"``, ``"eaai,target=250"``. Settings alone differ from CLASSIC.
 
     Raises:
-        ValueError: an unknown preset or setting; says which there are.
+        ValueError: an unknown preset or setting, or a value it does not allow; says which there
+            are.
 
     >>> as_rules("eaai,target=250") == Rules(**{**EAAI.to_dict(), "target": 250})
     True
@@ -275,42 +285,48 @@ def as_rules(rules: "str | Rules | Mapping[str, Any]") -> Rules:
         return _parsed(rules)
     if isinstance(rules, Mapping):
         return Rules.from_dict(rules)
-    raise ValueError(f"{rules!r}: a text, a dict of settings or Rules are needed")
+    raise ValueError(
+        f"{quoted(rules)}: a preset's name, a text, a dict of settings or Rules are needed"
+    )
 
 
 def _parsed(text: str) -> Rules:
+    """Return the rules that a text stands for (see `as_rules`)."""
     settings: dict[str, Any] = {}
+    named: set[str] = set()
     for number, part in enumerate(piece.strip() for piece in text.split(",")):
-        name, equals, value = part.partition("=")
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if equals and name in named:
+            raise ValueError(f"the setting {quoted(name)} appears twice")
         if equals:
-            settings[name.strip()] = _value(value.strip())
+            named.add(name)
+            settings[name] = _value(value)
         elif number == 0 and part.lower() in PRESETS:
             settings.update(PRESETS[part.lower()].to_dict())
         else:
             known = ", ".join(PRESETS)
             if number == 0:
                 raise ValueError(
-                    f"unknown preset {part!r}; the presets are {known}, a setting is name=value"
+                    f"unknown preset {quoted(part)}; the presets are {known}, a setting is "
+                    f"name=value{did_you_mean(part, PRESETS)}"
                 )
-            raise ValueError(f"{part!r} is not a setting (name=value); a preset comes first")
+            raise ValueError(f"{quoted(part)} is not a setting (name=value); a preset comes first")
     return Rules.from_dict(settings)
 
 
 def _value(text: str) -> int | bool | str | None:
+    """Return the value that a word stands for; a word that is none is left to `Rules`."""
     words: dict[str, bool | None] = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]
-    try:
-        return int(text)
-    except ValueError:
-        return text
+    return int(text) if re.fullmatch("-?[0-9]{1,9}", text) else text
 
 
 def rules_name(rules: Rules) -> str:
-    """Return the preset's name, or the settings that differ from CLASSIC.
+    """Return the preset's name, or the settings that differ from CLASSIC; `as_rules` reads it.
 
-    >>> rules_name(EAAI), rules_name(Rules(target=250))
-    ('eaai', 'target=250')
+    >>> rules_name(EAAI), rules_name(Rules(target=250, turn_bound=None))
+    ('eaai', 'target=250, turn_bound=None')
     """
     for name, preset in PRESETS.items():
         if preset == rules:

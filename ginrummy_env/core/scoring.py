@@ -63,24 +63,24 @@ def score_knock(knocker: Points, defender: Points, rules: Rules) -> tuple[NDArra
     return side, points.astype(np.int16)
 
 
-def final_scores(scores: Points, deals_won: NDArray[np.int16], rules: Rules) -> NDArray[np.int32]:
+def final_scores(scores: Points, deals_won: NDArray[np.int32], rules: Rules) -> NDArray[np.int64]:
     """Return the final scores of games that are over, bonuses written.
 
     Args:
         scores: [N, 2] int16, points of the deals.
-        deals_won: [N, 2] int16.
+        deals_won: [N, 2] int32.
         rules: target and bonuses.
 
     Returns:
-        [N, 2] int32. Where no player has reached the target, no game or shutout bonus is written.
+        [N, 2] int64. Where no player has reached the target, no game or shutout bonus is written.
 
     Source: RULES, The game.
 
     >>> from ginrummy_env.core.rules import CLASSIC
-    >>> final_scores(np.int16([[104, 30]]), np.int16([[4, 2]]), CLASSIC).tolist()
+    >>> final_scores(np.int16([[104, 30]]), np.int32([[4, 2]]), CLASSIC).tolist()
     [[284, 70]]
     """
     won = scores >= rules.target
     shutout = won & (deals_won[:, ::-1] == 0)
-    boxes = deals_won.astype(np.int32) * rules.box_bonus
+    boxes = deals_won.astype(np.int64) * rules.box_bonus
     return scores + boxes + won * rules.game_bonus + shutout * rules.shutout_bonus

@@ -90,7 +90,7 @@ class BatchState:
     knocker_deadwood: Points  # [N] int16, -1 if nobody knocked
     defender_deadwood: Points  # [N] int16, after lay-offs; -1 if nobody knocked
     scores: Points  # [N, 2] int16, points of the deals of this game so far
-    deals_won: NDArray[np.int16]  # [N, 2]
+    deals_won: NDArray[np.int32]  # [N, 2]
     deal_number: NDArray[np.int32]  # [N] of this deal in its game, from 0
     game_number: NDArray[np.uint64]  # [N] with the seed, names the game
     seed: NDArray[np.uint64]  # [N]
@@ -129,7 +129,7 @@ class BatchState:
             knocker_deadwood=full(-1, np.int16),
             defender_deadwood=full(-1, np.int16),
             scores=full(0, np.int16, 2),
-            deals_won=full(0, np.int16, 2),
+            deals_won=full(0, np.int32, 2),
             deal_number=full(0, np.int32),
             game_number=full(0, np.uint64),
             seed=full(0, np.uint64),

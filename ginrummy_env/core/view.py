@@ -49,7 +49,7 @@ class View:
     history: NDArray[np.uint8]  # [N, H] the actions of this deal in order, then NO_ACTION
     step_count: NDArray[np.int32]  # [N]
     scores: Points  # [N, 2] int16, points of the game so far
-    deals_won: NDArray[np.int16]  # [N, 2]
+    deals_won: NDArray[np.int32]  # [N, 2]
     deal_number: NDArray[np.int32]  # [N] from 0
     outcome: Int8  # [N] Outcome.NONE until the deal is over
     winner: Int8  # [N] ME, OPPONENT or NOBODY

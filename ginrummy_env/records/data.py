@@ -227,7 +227,7 @@ class GameRecord:
         if not self.finished:
             return None
         scores = np.array([self.scores], dtype=np.int16)
-        deals_won = np.array([self.deals_won], dtype=np.int16)
+        deals_won = np.array([self.deals_won], dtype=np.int32)
         first, second = final_scores(scores, deals_won, self.rules)[0].tolist()
         return first, second
 

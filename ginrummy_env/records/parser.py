@@ -17,7 +17,7 @@ from ginrummy_env.core.actions import (
 from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, format_card, parse_card
 from ginrummy_env.core.chance import MAX_SEED
 from ginrummy_env.core.checks import quoted
-from ginrummy_env.core.rules import NUM_STOCK, PRESETS, Rules
+from ginrummy_env.core.rules import NUM_STOCK, Rules, as_rules
 from ginrummy_env.records.data import (
     MAX_ACTIONS,
     MAX_DEALS,
@@ -215,27 +215,10 @@ def _parse_game(lines: _Lines) -> GameText:
 
 def _parse_rules(lines: _Lines) -> Rules:
     text = lines.rest("rules", "rules PRESET or SETTINGS")
-    if "=" not in text:
-        if text not in PRESETS:
-            raise lines.wrong(f"unknown preset {quoted(text)}; there are {', '.join(PRESETS)}")
-        return PRESETS[text]
-    settings: dict[str, Any] = {}
-    for part in text.split(","):
-        name, _, word = (piece.strip() for piece in part.partition("="))
-        if name in settings:
-            raise lines.wrong(f"the setting {quoted(name)} appears twice")
-        settings[name[:_CLIP]] = _setting(word)
     try:
-        return Rules.from_dict(settings)
+        return as_rules(text)
     except ValueError as error:
         raise lines.wrong(error) from None
-
-
-def _setting(word: str) -> str | int | bool | None:
-    constants = {"True": True, "False": False, "None": None}
-    if word in constants:
-        return constants[word]
-    return int(word) if re.fullmatch("[0-9]{1,9}", word) else word[:_CLIP]
 
 
 def _parse_name(lines: _Lines, player: int) -> str:

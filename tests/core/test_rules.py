@@ -3,7 +3,7 @@
 import json
 import pickle
 import random
-from dataclasses import FrozenInstanceError, asdict, fields
+from dataclasses import FrozenInstanceError, asdict, fields, replace
 
 import oracle
 import pytest
@@ -178,6 +178,45 @@ def test_what_is_no_rules(wrong):
 def test_an_unknown_preset_is_answered_by_those_there_are():
     with pytest.raises(ValueError, match="the presets are classic, eaai, modern, oklahoma"):
         as_rules("mordern")
+
+
+@given(random_rules())
+def test_the_name_of_any_rules_is_read_as_these_rules(settings):
+    rules = Rules(**settings)
+    assert as_rules(rules_name(rules)) == rules
+    for preset in PRESETS.values():
+        text = ", ".join([rules_name(preset), *(f"{k}={v}" for k, v in asdict(rules).items())])
+        assert as_rules(text) == rules
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("eaai,target=50", replace(EAAI, target=50)),
+        (" EAAI , big_gin=true,turn_bound = none", replace(EAAI, big_gin=True, turn_bound=None)),
+        ("next_dealer=loser", Rules(next_dealer="loser")),
+    ],
+)
+def test_a_preset_and_what_differs_from_it(text, rules):
+    assert as_rules(text) == rules
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("eaai,target=50,target=60", "the setting 'target' appears twice"),
+        ("target=50,eaai", "'eaai' is not a setting"),
+        ("eaai,", "'' is not a setting"),
+        ("target=" + "9" * 5000, "target='999.*: a whole number from 1 to 10000"),
+        ("targt=50", "unknown setting 'targt'; .*did you mean 'target'"),
+        ("eaia", "unknown preset 'eaia'; .*did you mean 'eaai'"),
+        ("big_gin=1", "big_gin=1: True or False is needed"),
+    ],
+)
+def test_a_text_that_names_no_rules(text, message):
+    with pytest.raises(ValueError, match=message) as error:
+        as_rules(text)
+    assert len(str(error.value)) < 500
 
 
 def test_rules_without_a_name_are_called_by_what_differs():

@@ -9,6 +9,7 @@ from cases import SCORES
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ginrummy_env.core.game import book
 from ginrummy_env.core.rules import CLASSIC, Rules
 from ginrummy_env.core.scoring import (
     DEFENDER,
@@ -18,6 +19,7 @@ from ginrummy_env.core.scoring import (
     score_gin,
     score_knock,
 )
+from ginrummy_env.core.state import BatchState
 
 SIDES = {"knocker": KNOCKER, "defender": DEFENDER, None: NO_SIDE}
 
@@ -78,6 +80,25 @@ def test_the_scored_arrays_are_left_alone():
 
 
 # The game
+
+
+def test_the_greatest_numbers_of_any_rules_fit():
+    """Bonuses, target and deals won at their greatest, after a game of 40,000 deals."""
+    rules = Rules(
+        target=10_000, gin_bonus=1000, undercut_bonus=1000, big_gin_bonus=1000, box_bonus=1000,
+        game_bonus=1000, shutout_bonus=1000, oklahoma=True, oklahoma_spades_double=True,
+        equal_deadwood="knocker",
+    )  # fmt: skip
+    most = 2 * (1000 + 98)
+    state = BatchState.empty(1)
+    state.scores[:], state.deals_won[:] = [[9_999, 9_000]], [[40_000, 5]]
+    book(state, np.arange(1), np.int8([0]), np.int16([most]), rules)
+    assert state.scores.tolist() == [[9_999 + most, 9_000]]
+    assert state.deals_won.tolist() == [[40_001, 5]]
+    final = [9_999 + most + 1000 * 40_001 + 1000, 9_000 + 5 * 1000]
+    assert final_scores(state.scores, state.deals_won, rules).tolist() == [final]
+    won = np.full((1, 2), 2**31 - 1, dtype=np.int32)
+    assert final_scores(np.int16([[10_000, 0]]), won, rules)[0, 1] == 1000 * (2**31 - 1)
 
 
 @pytest.mark.parametrize(

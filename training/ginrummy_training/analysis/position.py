@@ -144,7 +144,7 @@ def typed_view(
         history=np.zeros((1, 0), dtype=np.uint8),
         step_count=one(0, np.int32),
         scores=one(scores, np.int16),
-        deals_won=one([0, 0], np.int16),
+        deals_won=one([0, 0], np.int32),
         deal_number=one(0, np.int32),
         outcome=one(Outcome.NONE, np.int8),
         winner=one(NOBODY, np.int8),

@@ -220,7 +220,7 @@ class Tally:
         order = np.stack([table["seat_a"], 1 - table["seat_a"]], axis=1)
         scores = np.take_along_axis(by_seat, order, axis=1)
         deals_won = np.stack([table["deals_won_a"], table["deals_won_b"]], axis=1)
-        final = final_scores(scores, deals_won.astype(np.int16), self._rules)
+        final = final_scores(scores, deals_won, self._rules)
         table["done"] = True
         won = scores.argmax(axis=1)
         table["winner"] = np.where(phase == Phase.GAME_OVER, won, NOBODY)
