@@ -1,12 +1,11 @@
 """Parameters of agents: the fields of their dataclasses, checked when a policy is made."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from operator import index
 from os import PathLike
 from typing import Any
 
-import numpy as np
+from ginrummy_env.core.checks import flag, one_of, quoted, real, whole
 
 
 def parameter(
@@ -39,64 +38,20 @@ class Parametrized:
 
     def __post_init__(self) -> None:
         for each in fields(self):
-            value = getattr(self, each.name)
-            convert = _CONVERSIONS[type(each.default)]
-            try:
-                converted = convert(value)
-            except (TypeError, ValueError, OverflowError):
-                converted = None
-            low, high = each.metadata["low"], each.metadata["high"]
-            choices = each.metadata["choices"]
-            if (
-                converted is None
-                or (low is not None and converted < low)
-                or (high is not None and converted > high)
-                or (choices and converted not in choices)
-            ):
-                wanted = _wanted(type(each.default), low, high, choices)
-                raise ValueError(f"{each.name}={value!r}: {wanted} is needed")
-            object.__setattr__(self, each.name, converted)
+            value = _checked(each.name, getattr(self, each.name), each.default, each.metadata)
+            object.__setattr__(self, each.name, value)
 
 
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool | np.bool_):
-        raise TypeError
-    return bool(value)
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, bool):
-        raise TypeError
-    return index(value)
-
-
-def _number(value: Any) -> float:
-    if isinstance(value, bool | np.bool_ | str | bytes):
-        raise TypeError
-    number = float(value)
-    if not np.isfinite(number):
-        raise ValueError
-    return number
-
-
-def _text(value: Any) -> str:
+def _checked(name: str, value: Any, default: Any, about: Mapping[str, Any]) -> Any:
+    """Return a parameter's value as its type."""
+    if isinstance(default, bool):
+        return flag(name, value)
+    if isinstance(default, int):
+        return whole(name, value, about["low"], about["high"])
+    if isinstance(default, float):
+        return real(name, value, about["low"], about["high"])
+    if about["choices"]:
+        return one_of(name, value, about["choices"])
     if isinstance(value, bool) or not isinstance(value, str | int | float | PathLike):
-        raise TypeError
+        raise ValueError(f"{name}={quoted(value)}: text is needed")
     return str(value)
-
-
-_CONVERSIONS: dict[type, Callable[[Any], Any]] = {
-    bool: _flag,
-    int: _whole,
-    float: _number,
-    str: _text,
-}
-
-
-def _wanted(kind: type, low: float | None, high: float | None, choices: tuple[str, ...]) -> str:
-    """Return what a parameter allows, in words."""
-    if choices:
-        return " or ".join(choices)
-    words = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}[kind]
-    bounds = (("from", low), ("to", high))
-    return words + "".join(f" {word} {bound}" for word, bound in bounds if bound is not None)

@@ -70,11 +70,15 @@ def keys(*parts: ArrayLike) -> NDArray[np.uint64]:
     Returns:
         [N] uint64 ([1] if all parts are plain numbers).
     """
-    key = np.zeros(1, dtype=np.uint64)
+    return further_keys(np.zeros(1, dtype=np.uint64), *parts)
+
+
+def further_keys(row_keys: NDArray[np.uint64], *parts: ArrayLike) -> NDArray[np.uint64]:
+    """Return the keys of further parts: ``keys(a, b, c)`` is ``further_keys(keys(a, b), c)``."""
     for part in parts:
         array = np.asarray(part)
-        key = mix((key ^ array.astype(np.uint64)) * _GAMMA + _GAMMA)
-    return key
+        row_keys = mix((row_keys ^ array.astype(np.uint64)) * _GAMMA + _GAMMA)
+    return row_keys
 
 
 def policy_keys(purpose: Purpose, seeds: ArrayLike, *parts: ArrayLike) -> NDArray[np.uint64]:

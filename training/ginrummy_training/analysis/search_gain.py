@@ -20,14 +20,15 @@ from numpy.typing import NDArray
 from ginrummy_agents.search.policy import Search
 from ginrummy_agents.win_chance import win_chance
 from ginrummy_env.core.actions import KNOCK
-from ginrummy_env.core.cards import NUM_CARDS
+from ginrummy_env.core.cards import NUM_CARDS, Rows
 from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.core.state import BatchState, Phase, concatenate
 from ginrummy_env.core.step import step
-from ginrummy_env.core.view import make_view
+from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import Policy, make_policy
+from ginrummy_training.evaluation.play_deals import SEARCH_GAIN_GAMES, play_deals, points_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,29 +54,21 @@ class Positions:
 
 def collect(base: Policy, other: Policy, rules: Rules, deals: int, seed: int) -> Positions:
     """Play deals from random scores and return decisions of the base policy."""
-    state = new_games(seed, deals, rules)
-    numbers = np.arange(deals)
+    numbers = np.arange(deals, dtype=np.uint64)
+    state = new_games(seed, SEARCH_GAIN_GAMES + numbers, rules)
     scores = RowRandom(keys(Purpose.GAIN_SCORES, np.uint64(seed), numbers)).random((deals, 2))
     state.scores[:] = (scores * rules.target).astype(np.int16)
     row_keys = policy_keys(Purpose.GAIN_DEALS, np.uint64(seed), numbers)
-    seats = numbers % 2
     found: list[BatchState] = []
-    which: list[NDArray[np.int64]] = []
-    moment = 0
-    while not state.over.all():
-        actions = np.full(deals, -1, dtype=np.int16)
-        for place, policy in enumerate((base, other)):
-            rows = np.flatnonzero(~state.over & ((state.player ^ seats) == place))
-            if rows.size:
-                some = state.select(rows)
-                rng = RowRandom(keys(row_keys[rows], some.step_count))
-                actions[rows] = policy.act(make_view(some, rules), rng)
-                kept = (rows + moment) % EVERY == 0
-                if place == 0 and kept.any():
-                    found.append(some.select(kept))
-                    which.append(rows[kept])
-        step(state, actions, rules)
-        moment += 1
+    which: list[Rows] = []
+
+    def on_decision(policy: int, rows: Rows, view: View, actions: NDArray[np.int16]) -> None:
+        kept = rows[(rows + view.step_count) % EVERY == 0]
+        if policy == 0 and kept.size:
+            found.append(state.select(kept))
+            which.append(kept)
+
+    play_deals((base, other), state, np.arange(deals) % 2, row_keys, rules, on_decision)
     states, deal = concatenate(found), np.concatenate(which)
     asked = keys(Purpose.GAIN_DECISIONS, row_keys[deal], states.step_count)
     rng = RowRandom(asked)
@@ -113,17 +106,8 @@ def play_on(
     each = np.arange(len(rows))
     scores = np.stack([state.scores[each, me], state.scores[each, 1 - me]], axis=1)
     step(state, actions[rows], rules)
-    while not state.over.all():
-        chosen = np.full(len(rows), -1, dtype=np.int16)
-        for place, policy in enumerate(policies):
-            asked = np.flatnonzero(~state.over & ((state.player != me) == place))
-            if asked.size:
-                some = state.select(asked)
-                rng = RowRandom(keys(again[asked], some.step_count))
-                chosen[asked] = policy.act(make_view(some, rules), rng)
-        step(state, chosen, rules)
-    sign = np.where(state.winner < 0, 0, np.where(state.winner == me, 1, -1))
-    points = (sign * state.points).astype(np.int16)
+    play_deals(policies, state, me, again, rules)
+    points = points_of(state, me)
     return win_chance(scores, points, rules).reshape(-1, repeats).mean(axis=1)
 
 

@@ -1,8 +1,7 @@
 """Fit what the opponent's play tells of his hand: `ginrummy_agents.search.belief`.
 
-``ginrummy fit belief`` writes agents/ginrummy_agents/data/belief.npz. With
-``--check FOLDER`` it says how good the shipped file is, on other deals: belief.csv, belief.json
-and belief.png.
+``ginrummy fit belief`` writes agents/ginrummy_agents/data/belief.npz; how good the file is,
+`belief_check` measures.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,14 +21,14 @@ from ginrummy_agents.search.belief import (
 )
 from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_env.core.actions import NO_ACTION
-from ginrummy_env.core.cards import Hands, card_planes, hand_size
+from ginrummy_env.core.cards import Hands, Rows, card_planes, hand_size
 from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import as_rules
-from ginrummy_env.core.step import step
-from ginrummy_env.core.view import OPPONENT, View, make_view
+from ginrummy_env.core.view import OPPONENT, View
 from ginrummy_env.policy import make_policy
+from ginrummy_training.evaluation.play_deals import BELIEF_GAMES, play_deals
 
 Float = NDArray[np.float64]
 
@@ -41,32 +40,27 @@ RIDGE = 20.0
 
 def positions(
     viewer: str, opponent: str, rules_name: str, deals: int, seed: int
-) -> Iterator[tuple[View, Hands]]:
-    """Play deals and yield the viewer's views when he is to move, with the opponent's true hands.
+) -> list[tuple[View, Hands]]:
+    """Play deals and return the viewer's views at its decisions, with the opponent's true hands.
 
-    Every fourth position is yielded, so that those of one deal are not all alike.
+    Every fourth position is kept, so that those of one deal are not all alike.
     """
     rules = as_rules(rules_name)
-    state = new_games(seed, deals, rules)
-    row_keys = policy_keys(Purpose.BELIEF_FIT, np.uint64(seed), np.arange(deals))
-    seats = np.arange(deals) % 2  # of the viewer
+    numbers = np.arange(deals, dtype=np.uint64)
+    state = new_games(seed, BELIEF_GAMES + numbers, rules)
+    row_keys = policy_keys(Purpose.BELIEF_FIT, np.uint64(seed), numbers)
+    found: list[tuple[View, Hands]] = []
+
+    def on_decision(policy: int, rows: Rows, view: View, actions: NDArray[np.int16]) -> None:
+        if policy == 0:
+            kept = np.flatnonzero((rows + view.step_count) % 4 == 0)
+            if kept.size:
+                hands = state.hands[rows[kept], 1 - view.player[kept]]
+                found.append((view.select(kept), hands))
+
     policies = make_policy(viewer), make_policy(opponent)
-    moment = 0
-    while not state.over.all():
-        actions = np.full(deals, -1, dtype=np.int16)
-        for place, policy in enumerate(policies):
-            rows = np.flatnonzero(~state.over & ((state.player ^ seats) == place))
-            if not rows.size:
-                continue
-            some = state.select(rows)
-            view = make_view(some, rules)
-            actions[rows] = policy.act(view, RowRandom(keys(row_keys[rows], some.step_count)))
-            if place == 0:
-                kept = np.flatnonzero((rows + moment) % 4 == 0)
-                if kept.size:
-                    yield view.select(kept), some.hands[kept, 1 - some.player[kept]]
-        step(state, actions, rules)
-        moment += 1
+    play_deals(policies, state, np.arange(deals) % 2, row_keys, rules, on_decision)
+    return found
 
 
 def pool(rules_names: Sequence[str], deals: int, seed: int) -> Iterator[tuple[View, Hands]]:

@@ -10,7 +10,9 @@ agents/ginrummy_agents/data/champion.json. The decks are those of no match, what
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -33,17 +35,14 @@ from ginrummy_agents.rules.lookahead import Lookahead, candidates
 from ginrummy_agents.rules.work_lists import pick_one
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, Rows
-from ginrummy_env.core.chance import Purpose, Random, RowRandom, policy_keys
+from ginrummy_env.core.chance import Purpose, Random, policy_keys
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.rules import Rules, as_rules
-from ginrummy_env.core.state import NOBODY, Phase
-from ginrummy_env.core.step import step
-from ginrummy_env.core.view import View, make_view
+from ginrummy_env.core.state import Phase
+from ginrummy_env.core.view import View
 from ginrummy_env.policy import Policy, make_policy
-
-TUNING_DECKS = 1 << 61
-"""Added to game numbers: no match and no environment has these decks (`evaluation.lockstep`)."""
+from ginrummy_training.evaluation.play_deals import CHAMPION_GAMES, play_deals, points_of
 
 Actions = NDArray[np.int16]
 
@@ -92,59 +91,72 @@ def champion_with(weights: Weights) -> Champion:
 
 
 class Explorer:
-    """Plays as another policy does, but now and then by chance, and notes what it did."""
+    """Plays as another policy does, but now and then by chance."""
 
-    def __init__(self, base: Policy, options: Champion, settings: Settings, notes: Notes) -> None:
-        """``options`` gives the features of draws; ``notes`` are written to."""
-        self._base, self._options, self._settings, self._notes = base, options, settings, notes
-        self.deals: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-        """The number of each row's deal, set before each call of `act`."""
+    def __init__(self, base: Policy, settings: Settings) -> None:
+        """``settings`` say how often it leaves the base policy."""
+        self._base, self._settings = base, settings
 
     def act(self, view: View, rng: Random) -> Actions:
         """Return the base's actions, some of them replaced."""
         actions = self._base.act(view, rng)
         uniforms = rng.random((len(view), 4))
-        offered = np.isin(view.phase, [Phase.OPENING, Phase.DRAW]) & view.to_move
-        rows = np.flatnonzero(offered)
-        rows = rows[open_to_taking(view, rows)]
+        rows = draws_weighed(view)
         if rows.size:
-            actions[rows] = self._draw(view, rows, actions[rows], uniforms[rows])
-        rows = np.flatnonzero((view.phase == Phase.DISCARD) & view.to_move & (actions < DRAW_STOCK))
+            refuse = np.where(view.phase[rows] == Phase.OPENING, PASS, DRAW_STOCK)
+            by_chance = np.where(uniforms[rows, 1] < 0.5, TAKE_UPCARD, refuse)
+            explore = uniforms[rows, 0] < self._settings.draws
+            actions[rows] = np.where(explore, by_chance, actions[rows])
+        rows = discards_weighed(view, actions)
         if rows.size:
             actions[rows] = self._discard(view, rows, actions[rows], uniforms[rows])
         return actions
-
-    def _draw(self, view: View, rows: Rows, actions: Actions, uniforms: Features) -> Actions:
-        refuse = np.where(view.phase[rows] == Phase.OPENING, PASS, DRAW_STOCK)
-        by_chance = np.where(uniforms[:, 1] < 0.5, TAKE_UPCARD, refuse)
-        chosen = np.where(uniforms[:, 0] < self._settings.draws, by_chance, actions)
-        took = chosen == TAKE_UPCARD
-        if took.any():
-            take, _ = self._options.draw_options(view, rows[took])
-            self._notes.add("take", take, self.deals[rows[took]])
-        if not took.all():
-            self._notes.add("stock", stock_features(view, rows[~took]), self.deals[rows[~took]])
-        return chosen.astype(np.int16)
 
     def _discard(self, view: View, rows: Rows, actions: Actions, uniforms: Features) -> Actions:
         hands = view.hand[rows]
         some = candidates(hands, CARD_BIT[view.taken_card[rows]], staying(view, rows))
         by_chance = uniforms[:, 0] < self._settings.discards
         cards = np.where(by_chance, pick_one(some, uniforms[:, 1]), actions % KNOCK)
-        hands = hands & ~CARD_BIT[cards]
-        left = deadwood(hands)
-        able, gin = left <= view.knock_limit[rows], left == 0
+        left = deadwood(hands & ~CARD_BIT[cards])
         chance = uniforms[:, 2] < self._settings.knocks
         knocks = np.where(chance, uniforms[:, 3] < 0.5, (actions >= KNOCK) & ~by_chance)
-        knocks = (knocks & able) | gin
-        noted, deals = knocks & ~gin, self.deals[rows]
-        if noted.any():
-            features = knock_features(view, rows[noted], left[noted])
-            self._notes.add("knock", features, deals[noted])
-        kept = ~knocks
-        features = keep_features(view, rows[kept], hands[kept], cards[kept])
-        self._notes.add("keep", features, deals[kept])
+        knocks = (knocks & (left <= view.knock_limit[rows])) | (left == 0)
         return (cards + KNOCK * knocks).astype(np.int16)
+
+
+def draws_weighed(view: View) -> Rows:
+    """Return the rows in which the upcard may be taken and can be of use."""
+    rows = np.flatnonzero(np.isin(view.phase, [Phase.OPENING, Phase.DRAW]) & view.to_move)
+    return rows[open_to_taking(view, rows)]
+
+
+def discards_weighed(view: View, actions: Actions) -> Rows:
+    """Return the rows in which a card goes, with a knock or without."""
+    return np.flatnonzero((view.phase == Phase.DISCARD) & view.to_move & (actions < DRAW_STOCK))
+
+
+def note(
+    notes: Notes, options: Champion, view: View, actions: Actions, deals: NDArray[np.int64]
+) -> None:
+    """Note the features of what was done; ``options`` gives those of draws. Changes ``notes``."""
+    rows = draws_weighed(view)
+    took = actions[rows] == TAKE_UPCARD
+    if took.any():
+        take, _ = options.draw_options(view, rows[took])
+        notes.add("take", take, deals[rows[took]])
+    if not took.all():
+        notes.add("stock", stock_features(view, rows[~took]), deals[rows[~took]])
+    rows = discards_weighed(view, actions)
+    if rows.size:
+        cards, knocked = actions[rows] % KNOCK, actions[rows] >= KNOCK
+        hands = view.hand[rows] & ~CARD_BIT[cards]
+        left = deadwood(hands)
+        noted = knocked & (left > 0)
+        if noted.any():
+            notes.add("knock", knock_features(view, rows[noted], left[noted]), deals[rows[noted]])
+        kept = ~knocked
+        features = keep_features(view, rows[kept], hands[kept], cards[kept])
+        notes.add("keep", features, deals[rows[kept]])
 
 
 @dataclass(slots=True)
@@ -158,39 +170,50 @@ class Played:
 MOST_DEALS = 1000
 
 
-def play(explorer: Explorer, opponent: Policy, rules: Rules, seed: int, games: int) -> Played:
-    """Play games to their end, the explorer at seat g % 2 of game g; return what its deals changed.
+def play(
+    explorer: Explorer,
+    opponent: Policy,
+    rules: Rules,
+    seed: int,
+    games: int,
+    on_decision: Callable[[View, Actions, NDArray[np.int64]], None],
+) -> Played:
+    """Play games to their end, the explorer at seat g % 2 of game g.
+
+    Args:
+        explorer: whose decisions are noted.
+        opponent: any policy.
+        rules: the settings.
+        seed: of the decks and of what the players draw.
+        games: how many.
+        on_decision: called with the explorer's views, its actions and the numbers of the deals.
 
     Returns:
         For each deal, the explorer's net points.
     """
     numbers = np.arange(games)
-    state = new_games(seed, TUNING_DECKS + (numbers // 2).astype(np.uint64), rules)
+    state = new_games(seed, CHAMPION_GAMES + (numbers // 2).astype(np.uint64), rules)
     deals, gained = [], []
     while len(state):
-        seats = numbers % 2
         now = numbers * MOST_DEALS + state.deal_number
-        rows = np.flatnonzero(state.phase >= Phase.DEAL_OVER)
-        if rows.size:
-            mine = state.winner[rows] == seats[rows]
-            points = np.where(mine, state.points[rows], -state.points[rows])
-            points = np.where(state.winner[rows] == NOBODY, 0, points)
-            deals.append(now[rows])
-            gained.append(points.astype(np.float64))
-            stopped = state.deal_number >= MOST_DEALS - 1
-            next_deals(state, rules, np.flatnonzero((state.phase == Phase.DEAL_OVER) & ~stopped))
-            going = np.flatnonzero(state.phase < Phase.DEAL_OVER)
-            state, numbers = state.select(going), numbers[going]
-            continue
-        moments = policy_keys(Purpose.CHAMPION_FIT, np.uint64(seed), now, state.step_count)
-        actions = np.empty(len(state), dtype=np.int16)
-        for policy, asked in ((explorer, state.player == seats), (opponent, state.player != seats)):
-            some = np.flatnonzero(asked)
-            if some.size:
-                explorer.deals = now[some]
-                view = make_view(state.select(some), rules)
-                actions[some] = policy.act(view, RowRandom(moments[some]))
-        step(state, actions, rules)
+
+        def noted(
+            policy: int,
+            rows: Rows,
+            view: View,
+            actions: Actions,
+            now: NDArray[np.int64] = now,
+        ) -> None:
+            if policy == 0:
+                on_decision(view, actions, now[rows])
+
+        row_keys = policy_keys(Purpose.CHAMPION_FIT, np.uint64(seed), now)
+        play_deals((explorer, opponent), state, numbers % 2, row_keys, rules, noted)
+        deals.append(now)
+        gained.append(points_of(state, numbers % 2).astype(np.float64))
+        on = (state.phase == Phase.DEAL_OVER) & (state.deal_number < MOST_DEALS - 1)
+        state, numbers = state.select(on), numbers[on]
+        next_deals(state, rules)
     order = np.argsort(np.concatenate(deals))
     return Played(np.concatenate(deals)[order], np.concatenate(gained)[order])
 
@@ -245,7 +268,12 @@ def tune(settings: Settings, show: Any = print) -> Weights:
             notes = Notes()
             seed = settings.seed * 10_000 + number * 100 + place
             played = play(
-                Explorer(base, options, settings, notes), opponent, rules, seed, settings.games
+                Explorer(base, settings),
+                opponent,
+                rules,
+                seed,
+                settings.games,
+                partial(note, notes, options),
             )
             for kind, pieces in notes.features.items():
                 for features, deals in zip(pieces, notes.deals[kind], strict=True):

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.win_chance import MOST_POINTS, WinChance
-from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
+from ginrummy_env.core.chance import Purpose, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules, as_rules
-from ginrummy_env.core.step import step
-from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy, make_policy
+from ginrummy_training.evaluation.play_deals import DEAL_POINTS_GAMES, play_deals
 
 PLAYERS = {
     "classic": "lookahead:knock_turns=7",
@@ -24,7 +23,7 @@ PLAYERS = {
     "oklahoma": "lookahead:knock_turns=7",
     "straight": "lookahead:knock_turns=0",
 }
-"""Who plays against himself under each preset."""
+"""Who plays against itself under each preset."""
 
 
 def points_of_deals(
@@ -39,19 +38,10 @@ def points_of_deals(
         deals: how many.
         seed: of the decks and of what the players draw.
     """
-    state = new_games(seed, deals, rules)
-    row_keys = policy_keys(Purpose.DEAL_POINTS_FIT, np.uint64(seed), np.arange(deals))
-    seats = np.arange(deals) % 2
-    while not state.over.all():
-        rows = np.flatnonzero(~state.over)
-        actions = np.full(deals, -1, dtype=np.int16)
-        for place, player in enumerate((policy, other)):
-            asked = rows[(state.player[rows] ^ seats[rows]) == place]
-            if asked.size:
-                some = state.select(asked)
-                rng = RowRandom(keys(row_keys[asked], some.step_count))
-                actions[asked] = player.act(make_view(some, rules), rng)
-        step(state, actions, rules)
+    numbers = np.arange(deals, dtype=np.uint64)
+    state = new_games(seed, DEAL_POINTS_GAMES + numbers, rules)
+    row_keys = policy_keys(Purpose.DEAL_POINTS_FIT, np.uint64(seed), numbers)
+    play_deals((policy, other), state, np.arange(deals) % 2, row_keys, rules)
     won = state.winner >= 0
     return np.bincount(np.minimum(state.points[won], MOST_POINTS), minlength=MOST_POINTS + 1)
 

@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.win_chance import WinChance
-from ginrummy_env.core.chance import Purpose, RowRandom, policy_keys
+from ginrummy_env.core.chance import Purpose, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import NOBODY
-from ginrummy_env.core.step import step
-from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy
+from ginrummy_training.evaluation.play_deals import play_deals, points_of
 
 __all__ = ["TEACHING_GAMES", "WinChance", "deal_points"]
 
@@ -29,14 +27,6 @@ def deal_points(policy: Policy, rules: Rules, deals: int, seed: int) -> NDArray[
     """Return what single deals of a policy against itself pay player 0, [deals] int16."""
     games = np.arange(deals, dtype=np.uint64) + np.uint64(TEACHING_GAMES)
     state = new_games(seed, games, rules)
-    while not state.over.all():
-        playing = np.flatnonzero(~state.over)
-        part = state.select(playing)
-        row_keys = policy_keys(
-            Purpose.WIN_CHANCE_DEALS, part.seed, part.game_number, part.step_count
-        )
-        actions = np.zeros(len(state), dtype=np.int16)
-        actions[playing] = policy.act(make_view(part, rules), RowRandom(row_keys))
-        step(state, actions, rules)
-    sign = np.where(state.winner == NOBODY, 0, 1 - 2 * state.winner.astype(np.int16))
-    return (sign * state.points).astype(np.int16)
+    row_keys = policy_keys(Purpose.WIN_CHANCE_DEALS, state.seed, state.game_number)
+    play_deals((policy, policy), state, np.zeros(deals, dtype=np.int8), row_keys, rules)
+    return points_of(state, 0)
