@@ -6,6 +6,7 @@ group ``ginrummy_env.policies``, where the ``agents`` package, and any other, sa
 """
 
 from collections.abc import Callable, Collection
+from enum import IntEnum
 from importlib.metadata import entry_points
 from typing import Protocol, runtime_checkable
 
@@ -41,6 +42,59 @@ class Policy(Protocol):
 def policy_name(policy: Policy) -> str:
     """Return what to call a policy in messages: its ``name`` if it has one, else its class."""
     return str(getattr(policy, "name", "") or type(policy).__name__)
+
+
+class Forfeit(IntEnum):
+    """Returned in place of an action by a `SeatPolicy` that has lost the game by a fault."""
+
+    ILLEGAL = -1
+    """It did what it may not do."""
+    TIMEOUT = -2
+    """It did not answer in time."""
+    ENDED = -3
+    """It crashed, or ended before the game did."""
+    UNREADABLE = -4
+    """What it answered could not be understood."""
+
+
+@runtime_checkable
+class SeatPolicy(Policy, Protocol):
+    """A policy that remembers: it is told which game each row belongs to, and how games end.
+
+    The optional part of the policy protocol. What has happened in a deal is in the view's history;
+    what a player with a memory needs beyond it is which rows belong together. Matches and
+    environments call `act_at` in place of `act` where a policy has it.
+
+    A *seat* is a number that stays the same from a game's start to its end and is not used for
+    another game. A seat that was not seen before is a new game.
+    """
+
+    def act_at(self, seats: NDArray[np.int64], view: View, rng: Random) -> NDArray[np.int16]:
+        """Return an action for each row, as `act` does, or a `Forfeit`.
+
+        Args:
+            seats: [N] the seat of each row.
+            view: N rows.
+            rng: see `act`.
+        """
+        ...
+
+    def deals_over(self, seats: NDArray[np.int64], view: View) -> None:
+        """Learn how deals ended.
+
+        Args:
+            seats: [N].
+            view: N rows, what the seats see of the deals that are over.
+        """
+        ...
+
+    def games_over(self, seats: NDArray[np.int64], view: View) -> None:
+        """Learn that games are over, their last deal having been reported; see `deals_over`."""
+        ...
+
+    def forfeit_reason(self, seat: int) -> str:
+        """Return in words why the policy forfeited the game at a seat, "" if it did not."""
+        ...
 
 
 def parse_spec(spec: str, texts: Collection[str] = ()) -> tuple[str, dict[str, Value]]:

@@ -62,6 +62,8 @@ GAME = np.dtype(
         ("seat_a", np.int8),  # where A sits: game % 2
         ("first_dealer", np.int8),  # 0: A, 1: B
         ("winner", np.int8),  # 0: A, 1: B, -1: stopped after too many deals
+        ("forfeit_a", np.int8),  # `Forfeit` by which A lost the game, 0: it did not
+        ("forfeit_b", np.int8),
         ("points_a", np.int32),  # points of all deals, without bonuses
         ("points_b", np.int32),
         ("final_a", np.int32),  # with bonuses
@@ -203,6 +205,29 @@ class Tally:
         """Note games that have just ended, their last deal having been noted; see `note_deals`."""
         self._ended.append((places, state.scores[rows], state.phase[rows]))
 
+    def note_forfeits(
+        self,
+        state: BatchState,
+        rows: Rows,
+        places: Rows,
+        players: Int8,
+        kinds: NDArray[np.int16],
+    ) -> None:
+        """Note games that a fault has ended: the other player wins with the points of the moment.
+
+        Args:
+            state: the batch.
+            rows: [K] rows in which the mover forfeits.
+            places: [K] where their games stand among those counted here.
+            players: [K] 0 or 1, who forfeits.
+            kinds: [K] `Forfeit`.
+        """
+        side = players ^ self._table["seat_a"][places]
+        for number, name in enumerate(SIDES):
+            mine = side == number
+            self._table[f"forfeit_{name}"][places[mine]] = kinds[mine]
+        self.note_games(state, rows, places)
+
     def collect(self) -> tuple[Rows, Table]:
         """Return the games that have ended since this was last called.
 
@@ -224,6 +249,8 @@ class Tally:
         table["done"] = True
         won = scores.argmax(axis=1)
         table["winner"] = np.where(phase == Phase.GAME_OVER, won, NOBODY)
+        for number, side in enumerate(SIDES):
+            table["winner"][table[f"forfeit_{side}"] < 0] = 1 - number
         for number, side in enumerate(SIDES):
             table[f"points_{side}"] = scores[:, number]
             table[f"final_{side}"] = final[:, number]

@@ -8,6 +8,8 @@ a game, and the process it is played in, change nothing.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
+from logging import getLogger
 from time import perf_counter
 
 import numpy as np
@@ -21,12 +23,16 @@ from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Int8, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import View, make_view
-from ginrummy_env.policy import Policy
+from ginrummy_env.policy import Policy, SeatPolicy
 from ginrummy_env.records.recorder import Recorder
 from ginrummy_training.evaluation.game_table import Table, Tally
 
 BATCH = 4096
 """Games played at once, unless another number is asked for."""
+
+
+_BATCHES = count()
+"""Numbers the batches of this process, so that no seat of a `SeatPolicy` is used twice."""
 
 
 @dataclass(slots=True)
@@ -111,6 +117,8 @@ class Lockstep:
         self._seats = (games.number % 2).astype(np.int8)  # of A
         self._keys = policy_keys(Purpose.MATCH, np.uint64(seed), games.number)
         self._matches = int(games.match.max(initial=-1)) + 1
+        self._remembering = [isinstance(policy, SeatPolicy) for policy in policies]
+        self._first_seat = next(_BATCHES) << 32
         rows = min(batch, len(games))
         self._places = np.arange(rows)  # which of the games is in each row
         self._started = rows
@@ -129,18 +137,21 @@ class Lockstep:
         Raises:
             IllegalActionError: an agent did what it may not; a note says who and in which game.
         """
-        self._act()
+        forfeited = self._act()
         state = self._state
         rows = np.flatnonzero(state.phase >= Phase.DEAL_OVER)
-        if not rows.size:
+        if not rows.size and not forfeited.size:
             return
         self.deals_over(state, rows, self._places[rows])
+        self._report("deals_over", rows)
         ended = state.phase[rows] == Phase.GAME_OVER
         ended |= state.deal_number[rows] + 1 >= self._max_deals
         next_deals(state, self._rules, rows[~ended])
         rows = rows[ended]
+        self._tally.note_games(state, rows, self._places[rows])
+        rows = np.concatenate([rows, forfeited])
         if rows.size:
-            self._tally.note_games(state, rows, self._places[rows])
+            self._report("games_over", rows)
             self._refill(rows)
 
     def collect(self) -> tuple[NDArray[np.intp], Table, Clock]:
@@ -167,8 +178,22 @@ class Lockstep:
         if self._recorder is not None:
             self._recorder.add(state, rows, keys=places.tolist())
 
-    def _act(self) -> None:
-        """Ask the agents and step."""
+    def _report(self, event: str, rows: Rows) -> None:
+        """Let policies that remember know how the deals or games in these rows ended."""
+        for number, remembers in enumerate(self._remembering):
+            for side in (0, 1) if remembers else ():
+                mine = rows[self._games.agents[self._places[rows], side] == number]
+                if mine.size:
+                    players = self._seats[self._places[mine]] ^ side
+                    view = make_view(self._state.select(mine), self._rules, players)
+                    getattr(self._policies[number], event)(self._seat_numbers(mine, players), view)
+
+    def _seat_numbers(self, rows: Rows, players: Int8) -> NDArray[np.int64]:
+        """Return the seats of players in some rows, as `SeatPolicy` knows them, [K] int64."""
+        return self._first_seat + 2 * self._places[rows].astype(np.int64) + players
+
+    def _act(self) -> Rows:
+        """Ask the agents and step; return the rows whose mover forfeits, which are left alone."""
         state, places = self._state, self._places
         side = state.player ^ self._seats[places]
         who = self._games.agents[places, side]
@@ -177,14 +202,38 @@ class Lockstep:
         for number in asked.tolist():
             rows = np.flatnonzero(who == number) if len(asked) > 1 else None
             actions[slice(None) if rows is None else rows] = self._ask(number, rows, side)
+        if any(self._remembering) and (forfeited := np.flatnonzero(actions < 0)).size:
+            self._note_forfeits(forfeited, side, actions)
+            others = np.flatnonzero(actions >= 0)
+            part = state.select(others)
+            self._step(part, actions[others], others, side)
+            state.assign(others, part)
+            return forfeited
+        self._step(state, actions, np.arange(len(state)), side)
+        return np.empty(0, dtype=np.intp)
+
+    def _note_forfeits(self, rows: Rows, side: Int8, actions: NDArray[np.int16]) -> None:
+        state, places = self._state, self._places
+        self._tally.note_forfeits(state, rows, places[rows], state.player[rows], actions[rows])
+        for row, seat in zip(rows, self._seat_numbers(rows, state.player[rows]), strict=True):
+            place = places[row]
+            policy = self._policies[self._games.agents[place, side[row]]]
+            getLogger("ginrummy").warning(
+                "agent %s forfeits game %d: %s",
+                "AB"[side[row]], self._games.number[place], policy.forfeit_reason(int(seat)),
+            )  # fmt: skip
+
+    def _step(self, state: BatchState, actions: NDArray[np.int16], rows: Rows, side: Int8) -> None:
+        """Step games; ``rows`` says which rows of the batch they are, for the error's note."""
         try:
             step(state, actions, self._rules)
         except IllegalActionError as error:
-            row = error.row or 0
+            at = error.row or 0
+            row = rows[at]
             error.add_note(
-                f"agent {'AB'[side[row]]} in game {self._games.number[places[row]]} "
-                f"(seed {self._seed}), deal {state.deal_number[row]}, "
-                f"step {state.step_count[row]}"
+                f"agent {'AB'[side[row]]} in game {self._games.number[self._places[row]]} "
+                f"(seed {self._seed}), deal {state.deal_number[at]}, "
+                f"step {state.step_count[at]}"
             )
             raise
 
@@ -196,7 +245,12 @@ class Lockstep:
         rng = RowRandom(keys(self._keys[places], moments))
         view = make_view(state, self._rules)
         start = perf_counter()
-        actions = self.decide(self._policies[number], view, rng, places)
+        if self._remembering[number]:
+            rows = np.arange(len(state)) if rows is None else rows
+            seats = self._seat_numbers(rows, view.player)
+            actions = self._policies[number].act_at(seats, view, rng)
+        else:
+            actions = self.decide(self._policies[number], view, rng, places)
         took = perf_counter() - start
         of_side = 2 * self._games.match[places] + (side if rows is None else side[rows])
         count = np.bincount(of_side, minlength=2 * self._matches).reshape(-1, 2)

@@ -1,0 +1,256 @@
+"""Programs as players: what is sent, what faults cost, and that nothing is left behind."""
+
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ginrummy_agents.external import ExternalPolicy, Limits, ProgramError, protocol
+from ginrummy_env.core.actions import format_action, random_actions
+from ginrummy_env.core.cards import format_hand
+from ginrummy_env.core.game import new_games, next_deals
+from ginrummy_env.core.legal import action_masks
+from ginrummy_env.core.rules import EAAI
+from ginrummy_env.core.sampling import sample_states
+from ginrummy_env.core.step import step
+from ginrummy_env.core.view import make_view
+from ginrummy_env.policy import Forfeit, SeatPolicy, make_policy
+from ginrummy_training.evaluation.lockstep import Games, Lockstep
+
+ROOT = Path(__file__).parents[2]
+BOT = ROOT / "tests" / "helpers" / "arena_bot.py"
+
+
+def bot(fault="none", after=0, **limits):
+    command = [sys.executable, "-I", str(BOT), fault, str(after)]
+    return ExternalPolicy(command, Limits(**limits))
+
+
+def played(policies, games=6, batch=3, seed=2):
+    """Play games of the first policy as A against the second, and return the table."""
+    lockstep = Lockstep(
+        [make_policy(each) for each in policies],
+        Games(
+            np.zeros(games, dtype=np.intp),
+            np.arange(games),
+            np.tile(np.int8([0, len(policies) - 1]), (games, 1)),
+        ),
+        EAAI,
+        seed=seed,
+        batch=batch,
+    )
+    while lockstep.running:
+        lockstep.step()
+    places, table, _ = lockstep.collect()
+    return table[np.argsort(places)]
+
+
+def positions(count=40, steps=60, seed=4):
+    """Views of games at many stages."""
+    state, rng = new_games(seed=seed, games=count, rules=EAAI), np.random.default_rng(seed)
+    for _ in range(steps):
+        yield state, make_view(state, EAAI)
+        step(state, random_actions(action_masks(state, EAAI), rng.random(count)), EAAI)
+        next_deals(state, EAAI)
+
+
+def requests(view):
+    rows = len(view)
+    lines = protocol.move_requests(
+        view, range(rows), [0] * rows, view.action_masks(), protocol.SECTIONS
+    )
+    return [json.loads(line) for line in lines]
+
+
+def test_a_request_says_what_the_view_says():
+    for _, view in positions(count=8):
+        for row, request in enumerate(requests(view)):
+            assert sorted(request["hand"].split()) == sorted(format_hand(view.hand[row]).split())
+            assert request["legal"] == np.flatnonzero(view.action_masks()[row]).tolist()
+            assert request["words"] == [format_action(action) for action in request["legal"]]
+            assert request["scores"] == view.scores[row].tolist()
+            assert request["dealer"] == ("you" if view.is_dealer[row] else "opponent")
+            assert request["stock"] == view.stock_count[row]
+            assert len(request["events"]) == view.step_count[row]
+
+
+def test_events_name_players_and_the_cards_they_took():
+    text = "pass/take/discard 2c"
+    state = new_games(seed=1, games=1, rules=EAAI)
+    upcard = int(state.first_upcard[0])
+    step(state, [106], EAAI)
+    step(state, [105], EAAI)
+    step(state, [int(np.flatnonzero(action_masks(state, EAAI)[0])[0])], EAAI)
+    seen = json.loads("[" + protocol.events(make_view(state, EAAI), [0])[0] + "]")
+    assert seen[0] == "you pass", text
+    assert seen[1] == f"opponent take {format_hand(np.uint64(1) << np.uint64(upcard // 13 * 16 + upcard % 13))}"
+    assert seen[2].startswith("opponent discard ")
+
+
+def test_hidden_cards_change_nothing_that_is_sent():
+    rng = np.random.default_rng(5)
+    for number, (_, view) in enumerate(positions(count=30)):
+        if number % 6:
+            continue
+        world = sample_states(view, EAAI, rng, 1)
+        assert requests(make_view(world, EAAI, view.player)) == requests(view)
+
+
+def test_a_program_plays_whole_games_and_is_told_of_their_ends():
+    policy = bot()
+    assert isinstance(policy, SeatPolicy)
+    with policy:
+        table = played([policy, "simple"], games=8, batch=4)
+        assert table["done"].all()
+        assert not table["forfeit_a"].any()
+        assert policy.name == "none"
+        assert not policy._running.seats
+        again = played([policy, "simple"], games=8, batch=2)
+    assert (again["points_a"] == table["points_a"]).all()
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("crashes", Forfeit.ENDED),
+        ("exits", Forfeit.ENDED),
+        ("stalls", Forfeit.TIMEOUT),
+        ("garbage", Forfeit.UNREADABLE),
+        ("long line", Forfeit.UNREADABLE),
+        ("wrong game", Forfeit.UNREADABLE),
+        ("illegal", Forfeit.ILLEGAL),
+        ("no action", Forfeit.UNREADABLE),
+        ("true", Forfeit.UNREADABLE),
+        ("words", Forfeit.UNREADABLE),
+        ("memory", Forfeit.ENDED),
+    ],
+)
+def test_a_fault_costs_the_game_and_the_match_goes_on(fault, kind, caplog):
+    limits = {"move_seconds": 1.5} if fault == "stalls" else {}
+    limits |= {"memory_mb": 600} if fault == "memory" else {}
+    with bot(fault, 150, **limits) as policy:
+        table = played([policy, "simple"], games=4, batch=1)
+    assert table["done"].all()
+    lost = table["forfeit_a"] != 0
+    assert 0 < lost.sum() < 4
+    assert set(table["forfeit_a"][lost].tolist()) == {kind}
+    assert (table["winner"][lost] == 1).all()
+    assert "forfeits game" in caplog.text
+
+
+def test_a_program_that_always_ends_is_not_started_for_ever(caplog):
+    with bot("exits", 1) as policy:
+        table = played([policy, "gold"], games=12, batch=1)
+    assert (table["forfeit_a"] == Forfeit.ENDED).all()
+    assert "without finishing a game" in caplog.text
+
+
+def test_time_for_a_game_is_limited_too():
+    with bot(game_seconds=1e-9) as policy:
+        table = played([policy, "gold"], games=2, batch=1)
+    assert (table["forfeit_a"] == Forfeit.TIMEOUT).all()
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        (["no-such-program"], "cannot be started"),
+        ([sys.executable, "-c", "print('hello')"], "answered 'hello' to hello"),
+        ([sys.executable, "-c", "raise SystemExit('no licence')"], "no licence"),
+        ([sys.executable, "-I", str(BOT), "another protocol"], "speaks protocol 99"),
+        ([sys.executable, "-I", str(BOT), "asks for nonsense"], "send="),
+    ],
+)
+def test_a_program_that_cannot_be_used_is_an_error(command, says):
+    with ExternalPolicy(command) as policy, pytest.raises(ProgramError, match=says):
+        played([policy, "simple"], games=2)
+
+
+def test_silence_at_the_start_is_an_error():
+    with bot("silent at hello", start_seconds=0.5) as policy, pytest.raises(ProgramError):
+        played([policy, "simple"], games=2)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "a command is needed"),
+        ("./bot;speed=3", "unknown limit 'speed'; the limits are move_seconds"),
+        ("./bot;move_seconds=fast", "a number is needed"),
+        ("./bot;move_seconds=nan", "above 0"),
+        ("./bot;game_seconds=0", "above 0"),
+        ("./bot;memory_mb=-1", "from 0"),
+    ],
+)
+def test_wrong_commands_and_limits_are_refused(text, says):
+    with pytest.raises(ValueError, match=says):
+        ExternalPolicy.parse(text)
+
+
+def test_a_pickled_policy_starts_a_program_of_its_own():
+    policy = pickle.loads(pickle.dumps(ExternalPolicy.parse("./bot --fast;move_seconds=2")))
+    assert policy.command == ["./bot", "--fast"]
+    assert policy.limits.move_seconds == 2
+
+
+def alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    stat = Path(f"/proc/{pid}/stat")  # a zombie has ended
+    return not (stat.exists() and stat.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def gone(pids, seconds=20):
+    deadline = time.monotonic() + seconds
+    while any(map(alive, pids)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return not any(map(alive, pids))
+
+
+def test_nothing_is_left_behind_when_the_policy_is_closed(tmp_path, monkeypatch):
+    monkeypatch.setenv("ARENA_PIDS", str(tmp_path / "pids"))
+    with bot("leaves a child") as policy:
+        played([policy, "simple"], games=1)
+    assert gone(map(int, (tmp_path / "pids").read_text().split()))
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_behind_when_the_host_is_killed(tmp_path, how):
+    code = (
+        "import sys, time; sys.path[:0] = sys.argv[2:]\n"
+        "import numpy as np\n"
+        "from ginrummy_agents.external import ExternalPolicy\n"
+        "from ginrummy_env.core.game import new_games\n"
+        "from ginrummy_env.core.rules import EAAI\n"
+        "from ginrummy_env.core.view import make_view\n"
+        f"policy = ExternalPolicy([sys.executable, '-I', {str(BOT)!r}, 'leaves a child'])\n"
+        "view = make_view(new_games(seed=1, games=1, rules=EAAI), EAAI)\n"
+        "policy.act(view, np.random.default_rng(0))\n"
+        "print('ready', flush=True); time.sleep(60)"
+    )
+    environment = {**os.environ, "ARENA_PIDS": str(tmp_path / "pids")}
+    host = subprocess.Popen(
+        [sys.executable, "-c", code, "", str(ROOT), str(ROOT / "agents")],
+        env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    with host:
+        assert host.stdout.readline() == b"ready\n"
+        host.send_signal(how)
+    assert gone(map(int, (tmp_path / "pids").read_text().split()))
+
+
+def test_the_example_player_plays():
+    policy = ExternalPolicy([sys.executable, str(ROOT / "examples" / "arena" / "player.py")])
+    with policy:
+        table = played([policy, "simple"], games=2, batch=2)
+    assert table["done"].all()
+    assert not table["forfeit_a"].any()
