@@ -7,14 +7,15 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ginrummy_agents.external import ExternalPolicy, Limits, ProgramError, protocol
-from ginrummy_env.core.actions import format_action, random_actions
-from ginrummy_env.core.cards import format_hand
+from ginrummy_env.core.actions import PASS, TAKE_UPCARD, format_action, random_actions
+from ginrummy_env.core.cards import format_card, format_hand
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.rules import EAAI
@@ -26,6 +27,10 @@ from ginrummy_training.evaluation.lockstep import Games, Lockstep
 
 ROOT = Path(__file__).parents[2]
 BOT = ROOT / "tests" / "helpers" / "arena_bot.py"
+
+
+SHORT = replace(EAAI, target=10)
+"""A game of a deal or two."""
 
 
 def bot(fault="none", after=0, **limits):
@@ -42,14 +47,14 @@ def played(policies, games=6, batch=3, seed=2):
             np.arange(games),
             np.tile(np.int8([0, len(policies) - 1]), (games, 1)),
         ),
-        EAAI,
+        SHORT,
         seed=seed,
         batch=batch,
     )
     while lockstep.running:
         lockstep.step()
-    places, table, _ = lockstep.collect()
-    return table[np.argsort(places)]
+    table = lockstep.collect()[1]
+    return table[np.argsort(table["game"])]
 
 
 def positions(count=40, steps=60, seed=4):
@@ -70,7 +75,7 @@ def requests(view):
 
 
 def test_a_request_says_what_the_view_says():
-    for _, view in positions(count=8):
+    for _, view in positions(count=8, steps=30):
         for row, request in enumerate(requests(view)):
             assert sorted(request["hand"].split()) == sorted(format_hand(view.hand[row]).split())
             assert request["legal"] == np.flatnonzero(view.action_masks()[row]).tolist()
@@ -82,21 +87,23 @@ def test_a_request_says_what_the_view_says():
 
 
 def test_events_name_players_and_the_cards_they_took():
-    text = "pass/take/discard 2c"
     state = new_games(seed=1, games=1, rules=EAAI)
-    upcard = int(state.first_upcard[0])
-    step(state, [106], EAAI)
-    step(state, [105], EAAI)
-    step(state, [int(np.flatnonzero(action_masks(state, EAAI)[0])[0])], EAAI)
-    seen = json.loads("[" + protocol.events(make_view(state, EAAI), [0])[0] + "]")
-    assert seen[0] == "you pass", text
-    assert seen[1] == f"opponent take {format_hand(np.uint64(1) << np.uint64(upcard // 13 * 16 + upcard % 13))}"
-    assert seen[2].startswith("opponent discard ")
+    upcard = format_card(state.first_upcard[0])
+    for action in (PASS, TAKE_UPCARD):
+        step(state, [action], EAAI)
+    thrown = int(np.flatnonzero(action_masks(state, EAAI)[0])[0])
+    step(state, [thrown], EAAI)
+    seen = json.loads(f"[{protocol.events(make_view(state, EAAI), [0])[0]}]")
+    assert seen == [
+        "you pass",
+        f"opponent take {upcard}",
+        f"opponent discard {format_card(thrown)}",
+    ]
 
 
 def test_hidden_cards_change_nothing_that_is_sent():
     rng = np.random.default_rng(5)
-    for number, (_, view) in enumerate(positions(count=30)):
+    for number, (_, view) in enumerate(positions(count=20)):
         if number % 6:
             continue
         world = sample_states(view, EAAI, rng, 1)
@@ -107,12 +114,12 @@ def test_a_program_plays_whole_games_and_is_told_of_their_ends():
     policy = bot()
     assert isinstance(policy, SeatPolicy)
     with policy:
-        table = played([policy, "simple"], games=8, batch=4)
+        table = played([policy, "simple"], games=4, batch=4)
         assert table["done"].all()
         assert not table["forfeit_a"].any()
         assert policy.name == "none"
         assert not policy._running.seats
-        again = played([policy, "simple"], games=8, batch=2)
+        again = played([policy, "simple"], games=4, batch=2)
     assert (again["points_a"] == table["points_a"]).all()
 
 
@@ -133,14 +140,13 @@ def test_a_program_plays_whole_games_and_is_told_of_their_ends():
     ],
 )
 def test_a_fault_costs_the_game_and_the_match_goes_on(fault, kind, caplog):
-    limits = {"move_seconds": 1.5} if fault == "stalls" else {}
+    limits = {"move_seconds": 2} if fault == "stalls" else {}
     limits |= {"memory_mb": 600} if fault == "memory" else {}
-    with bot(fault, 150, **limits) as policy:
+    with bot(fault, 12, **limits) as policy:
         table = played([policy, "simple"], games=4, batch=1)
     assert table["done"].all()
     lost = table["forfeit_a"] != 0
-    assert 0 < lost.sum() < 4
-    assert set(table["forfeit_a"][lost].tolist()) == {kind}
+    assert table["forfeit_a"][lost][0] == kind
     assert (table["winner"][lost] == 1).all()
     assert "forfeits game" in caplog.text
 
