@@ -5,9 +5,13 @@ need one for the other seat but import no agent: names are looked up among the e
 group ``ginrummy_env.policies``, where the ``agents`` package, and any other, says what it has.
 """
 
+import os
+import sys
 from collections.abc import Callable, Collection
 from enum import IntEnum
+from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -143,7 +147,10 @@ def make_policy(policy: "str | Policy") -> Policy:
     """Return the policy that a text form names, or the policy itself.
 
     Args:
-        policy: such as ``"simple"`` or ``"heuristic:knock=4"``, or an object with ``act``.
+        policy: such as ``"simple"`` or ``"heuristic:knock=4"``; ``"exec:COMMAND"``, a program that
+            plays by the arena's protocol; ``"module:attribute"``, a policy, or a class or function
+            that makes one when called; or an object with ``act``. Modules are also looked for in
+            the working directory.
 
     Raises:
         ValueError: no such name (says which there are), or parameters that it does not take.
@@ -152,14 +159,41 @@ def make_policy(policy: "str | Policy") -> Policy:
         if not isinstance(policy, Policy):
             raise ValueError(f"{policy!r} is no policy: it has no method act(view, rng)")
         return policy
-    name, _ = parse_spec(policy)
+    name = policy.partition(":")[0].strip().lower()
     makers = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
+    if name not in makers and (found := _from_module(policy)) is not None:
+        return found
     if name not in makers:
         known = ", ".join(sorted(makers)) or "none: is the package installed?"
         raise ValueError(f"unknown policy {name!r}; the policies are {known}")
     maker: Callable[..., Policy] = makers[name].load()
+    if getattr(maker, "takes_text", False):
+        return maker(policy.partition(":")[2])
     _, parameters = parse_spec(policy, getattr(maker, "texts", ()))
     try:
         return maker(**{key or "main": value for key, value in parameters.items()})
     except TypeError as error:
         raise ValueError(f"{policy!r}: {error}") from error
+
+
+def _from_module(spec: str) -> Policy | None:
+    """Return the policy that ``module:attribute`` names; None if there is no such module."""
+    module, _, attribute = spec.partition(":")
+    if not attribute.isidentifier() or not all(map(str.isidentifier, module.split("."))):
+        return None
+    if (here := os.getcwd()) not in sys.path:
+        sys.path.append(here)
+    try:
+        if find_spec(module) is None:
+            return None
+    except ModuleNotFoundError:  # a package above it
+        return None
+    try:
+        found = getattr(import_module(module), attribute)
+    except AttributeError:
+        raise ValueError(f"{spec!r}: the module {module} has no {attribute}") from None
+    if (isinstance(found, type) or not isinstance(found, Policy)) and callable(found):
+        found = found()
+    if not isinstance(found, Policy):
+        raise ValueError(f"{spec!r} is not a policy: it has no method act(view, rng)")
+    return found

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
+from ginrummy_agents.external import ExternalPolicy
 from ginrummy_agents.learned.policy import Ppo
 from ginrummy_agents.rules.champion import Champion
 from ginrummy_agents.rules.gold import Gold
@@ -113,3 +114,15 @@ AGENTS: dict[str, Agent] = {
     agent.name: agent
     for agent in (RANDOM, GOLD, SIMPLE, HEURISTIC, HEIN, MYOPIC, LOOKAHEAD, CHAMPION, SEARCH, PPO)
 }
+
+
+class _Exec:
+    """Makes players of programs: what stands behind ``exec:`` is the command, commas and all."""
+
+    takes_text = True
+
+    def __call__(self, text: str) -> Policy:
+        return ExternalPolicy.parse(text)
+
+
+EXEC = _Exec()

@@ -260,3 +260,26 @@ def test_the_example_player_plays():
         table = played([policy, "simple"], games=2, batch=2)
     assert table["done"].all()
     assert not table["forfeit_a"].any()
+
+
+def test_policies_are_found_by_module_and_attribute(tmp_path, monkeypatch):
+    (tmp_path / "arena_module.py").write_text(
+        "class Waits:\n"
+        "    def act(self, view, rng):\n"
+        "        return view.action_masks().argmax(axis=1)\n"
+        "object_of_it = Waits()\n"
+        "number = 3\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    for name in ("Waits", "object_of_it"):
+        assert type(make_policy(f"arena_module:{name}")).__name__ == "Waits"
+    for name, says in (("number", "is not a policy"), ("nobody", "has no nobody")):
+        with pytest.raises(ValueError, match=says):
+            make_policy(f"arena_module:{name}")
+    with pytest.raises(ValueError, match="unknown policy 'no_such_module'"):
+        make_policy("no_such_module:Waits")
+
+
+def test_a_command_may_hold_commas_colons_and_equals_signs():
+    policy = make_policy("exec:./bot --at=host:80,other 'two words';move_seconds=3")
+    assert policy.command == ["./bot", "--at=host:80,other", "two words"]
