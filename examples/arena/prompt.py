@@ -1,6 +1,6 @@
 """A player that asks a language model, or anything else that completes a text, for each move.
 
-    ginrummy match "exec:python examples/arena/prompt.py ./complete.sh; move_seconds=60" simple --games 2
+    ginrummy match "exec:python examples/arena/prompt.py ./complete.sh; move_seconds=60" simple
 
 The command behind the script is run once per move: it reads the prompt from standard input and
 writes its answer to standard output. The last line of the answer that is one of the legal actions,
@@ -14,8 +14,8 @@ import sys
 
 PROMPT = """\
 You are playing gin rummy. Melds are three or four cards of one rank, or three or more consecutive
-cards of one suit (aces are low). Deadwood is the points of the cards in no meld: face cards 10, aces
-1, others their number. You may knock with {limit} or less; 0 is gin. The score is {scores}.
+cards of one suit (aces are low). Deadwood is the points of the cards in no meld: face cards 10,
+aces 1, others their number. You may knock with {limit} or less; 0 is gin. The score is {scores}.
 
 {text}
 Since your last move: {events}.

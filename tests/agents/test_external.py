@@ -24,6 +24,8 @@ from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Forfeit, SeatPolicy, make_policy
 from ginrummy_training.evaluation.lockstep import Games, Lockstep
+from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.evaluation.match_summary import summarise
 
 ROOT = Path(__file__).parents[2]
 BOT = ROOT / "tests" / "helpers" / "arena_bot.py"
@@ -283,3 +285,21 @@ def test_policies_are_found_by_module_and_attribute(tmp_path, monkeypatch):
 def test_a_command_may_hold_commas_colons_and_equals_signs():
     policy = make_policy("exec:./bot --at=host:80,other 'two words';move_seconds=3")
     assert policy.command == ["./bot", "--at=host:80,other", "two words"]
+
+
+def test_the_results_of_a_match_give_the_reasons_of_forfeits(tmp_path):
+    agent = f"exec:{sys.executable} -I {BOT} illegal 3"
+    out = tmp_path / "games.npz"
+    for _ in range(2):  # played, then read from the file
+        result = play_match(agent, "gold", games=4, seed=3, rules=SHORT, out=out)
+        assert summarise(result)["forfeits"] == {"a": {"illegal": 1}, "b": {}}
+
+
+def test_the_fingerprint_covers_the_files_of_the_command(tmp_path):
+    script = tmp_path / "bot.py"
+    script.write_text("first")
+    policy = ExternalPolicy([sys.executable, str(script)])
+    before = policy.fingerprint()
+    assert policy.fingerprint() == before
+    script.write_text("second")
+    assert policy.fingerprint() != before

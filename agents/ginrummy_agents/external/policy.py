@@ -1,8 +1,11 @@
 """Programs as policies: many games at once in one process, limits, forfeits with their reasons."""
 
+import os
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from hashlib import file_digest, sha256
+from shutil import which
 from time import monotonic
 from typing import Any, Self
 
@@ -87,7 +90,9 @@ class ExternalPolicy:
             ValueError: an unknown limit, or a value that it does not allow.
         """
         command, *given = text.split(";")
-        kinds = {each.name: type(each.default) for each in fields(Limits)}
+        kinds: dict[str, type[float] | type[int]] = {
+            each.name: int if each.name == "memory_mb" else float for each in fields(Limits)
+        }
         limits: dict[str, Any] = {}
         for part in given:
             name, _, value = (piece.strip() for piece in part.partition("="))
@@ -101,6 +106,17 @@ class ExternalPolicy:
 
     def __repr__(self) -> str:
         return f"ExternalPolicy({shlex.join(self.command)!r})"
+
+    def fingerprint(self) -> str:
+        """Return what decides how the program plays, as far as files tell: command and contents."""
+        digest = sha256()
+        for word in self.command:
+            digest.update(word.encode() + b"\0")
+            path = which(word) or word
+            if os.path.isfile(path):
+                with open(path, "rb") as file:
+                    digest.update(file_digest(file, "sha256").digest())
+        return f"{shlex.join(self.command)} {digest.hexdigest()[:16]} {self.limits}"
 
     def __getstate__(self) -> dict[str, Any]:
         """Give the command and limits; a process of its own is started where it is loaded."""

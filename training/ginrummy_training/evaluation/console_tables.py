@@ -125,6 +125,10 @@ def _notes(summary: Summary) -> list[str]:
         f"{plain(deadwood['knocker'])} against {plain(deadwood['defender'])}",
         "intervals are 95 %, clustered by pair; ways to end are shares of all deals",
     ]
+    for side, agent in zip(SIDES, summary["match"]["agents"], strict=True):
+        if forfeits := summary["forfeits"][side]:
+            counts = ", ".join(f"{kind} {count:,}" for kind, count in forfeits.items())
+            lines.insert(0, f"{agent} forfeited {sum(forfeits.values()):,} games: {counts}")
     if summary["games_without_winner"]:
         lines.insert(
             0,

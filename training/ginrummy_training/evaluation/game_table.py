@@ -12,6 +12,7 @@ from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import final_scores
 from ginrummy_env.core.state import NOBODY, BatchState, Int8, Outcome, Phase
+from ginrummy_env.policy import Forfeit
 
 Table = NDArray[np.void]
 
@@ -96,6 +97,8 @@ def flaw(columns: Mapping[str, NDArray[Any]], rules: Rules, max_deals: int, game
     points = np.stack([table["points_a"], table["points_b"]], axis=1)
     deals_won = np.stack(sides["deals_won"], axis=1)
     winner, reached = table["winner"], points >= rules.target
+    forfeits = np.stack([table["forfeit_a"], table["forfeit_b"]], axis=1)
+    forfeited = (forfeits < 0).any(axis=1)
     knocks, decided, deals = table["knocks"], table["decided"], table["deals"]
     wrong = {
         "a game that is not over": ~columns["done"],
@@ -105,8 +108,13 @@ def flaw(columns: Mapping[str, NDArray[Any]], rules: Rules, max_deals: int, game
         "winner": (winner < -1) | (winner > 1),
         "the winner's points": np.where(
             winner < 0, reached.any(axis=1), ~(reached & (np.arange(2) == winner[:, None])).any(1)
-        ),
-        "deals": (deals < 1) | (deals > max_deals),
+        )
+        & ~forfeited,
+        "forfeits": (forfeits > 0).any(axis=1)
+        | (forfeits < min(Forfeit)).any(axis=1)
+        | (forfeits < 0).all(axis=1)
+        | (forfeited & (winner != (forfeits[:, 0] < 0))),
+        "deals": (deals < ~forfeited) | (deals > max_deals),
         "a number below 0": np.min([table[name] for name in _SUMS], axis=0) < 0,
         "points": (
             (points < 0)

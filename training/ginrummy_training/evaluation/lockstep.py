@@ -218,6 +218,7 @@ class Lockstep:
         for row, seat in zip(rows, self._seat_numbers(rows, state.player[rows]), strict=True):
             place = places[row]
             policy = self._policies[self._games.agents[place, side[row]]]
+            assert isinstance(policy, SeatPolicy)
             getLogger("ginrummy").warning(
                 "agent %s forfeits game %d: %s",
                 "AB"[side[row]], self._games.number[place], policy.forfeit_reason(int(seat)),
@@ -245,12 +246,12 @@ class Lockstep:
         rng = RowRandom(keys(self._keys[places], moments))
         view = make_view(state, self._rules)
         start = perf_counter()
-        if self._remembering[number]:
-            rows = np.arange(len(state)) if rows is None else rows
-            seats = self._seat_numbers(rows, view.player)
-            actions = self._policies[number].act_at(seats, view, rng)
+        policy = self._policies[number]
+        if isinstance(policy, SeatPolicy):
+            seats = self._first_seat + 2 * places.astype(np.int64) + view.player
+            actions = policy.act_at(seats, view, rng)
         else:
-            actions = self.decide(self._policies[number], view, rng, places)
+            actions = self.decide(policy, view, rng, places)
         took = perf_counter() - start
         of_side = 2 * self._games.match[places] + (side if rows is None else side[rows])
         count = np.bincount(of_side, minlength=2 * self._matches).reshape(-1, 2)

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_env.core.rules import rules_name
+from ginrummy_env.policy import Forfeit
 from ginrummy_training.evaluation.game_table import KNOCKER_OUTCOMES, SIDES
 from ginrummy_training.evaluation.match_result import MatchResult
 from ginrummy_training.provenance import versions
@@ -68,6 +69,7 @@ def summarise(result: MatchResult) -> Summary:
         "pairs": len(deals),
         "games_won": _both(won, won.other_side()),
         "games_without_winner": int((result.table["winner"] < 0).sum()),
+        "forfeits": {side: _forfeits(result.table[f"forfeit_{side}"]) for side in SIDES},
         "deals": total,
         "deals_a_game": mean(deals, games).to_dict(),
         "deals_won": _both(deals_won, deals_won.other_side()),
@@ -116,3 +118,9 @@ def _turns(result: MatchResult, column: str) -> dict[str, Any]:
     deviation = float(np.sqrt((squares - total**2 / count) / (count - 1))) if count > 1 else None
     turns = mean(result.pairs(column), result.pairs("knocks"))
     return {"mean": turns.to_dict(), "sd": deviation}
+
+
+def _forfeits(column: NDArray[np.int8]) -> dict[str, int]:
+    """Return how many games one side has forfeited, by the kind of fault."""
+    counts = {kind.name.lower(): int((column == kind).sum()) for kind in Forfeit}
+    return {kind: count for kind, count in counts.items() if count}
