@@ -120,6 +120,7 @@ class _Exec:
     """Makes players of programs: what stands behind ``exec:`` is the command, commas and all."""
 
     takes_text = True
+    about = "a program that plays by the arena's protocol, such as exec:./mybot (docs/ARENA.md)"
 
     def __call__(self, text: str) -> Policy:
         return ExternalPolicy.parse(text)

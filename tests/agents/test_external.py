@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from ginrummy_agents.external import ExternalPolicy, Limits, ProgramError, protocol
+from ginrummy_agents.external.java_bridge import bridge_agent, compile_bridge
 from ginrummy_env.core.actions import PASS, TAKE_UPCARD, format_action, random_actions
 from ginrummy_env.core.cards import format_card, format_hand
 from ginrummy_env.core.game import new_games, next_deals
@@ -303,3 +305,98 @@ def test_the_fingerprint_covers_the_files_of_the_command(tmp_path):
     assert policy.fingerprint() == before
     script.write_text("second")
     assert policy.fingerprint() != before
+
+
+PLAYER = """
+package tiny;
+import ginrummy.Card;
+import ginrummy.GinRummyPlayer;
+import java.util.ArrayList;
+
+/** Draws from the stock, throws what it drew, never knocks; an exception in deal FAULT. */
+public class TinyPlayer implements GinRummyPlayer {
+    static int instances = 0;
+    int deals = 0, me, wrong = 0;
+    ArrayList<Card> hand = new ArrayList<>();
+    Card drawn;
+    public TinyPlayer() { instances++; System.out.println("a player that prints"); }
+    public void startGame(int playerNum, int startingPlayerNum, Card[] cards) {
+        if (cards.length != 10 || ++deals == FAULT) { throw new IllegalStateException("dealt"); }
+        me = playerNum;
+        hand.clear();
+        for (Card card : cards) { hand.add(card); }
+    }
+    public boolean willDrawFaceUpCard(Card card) { return false; }
+    public void reportDraw(int playerNum, Card card) {
+        if (playerNum == me) { drawn = card; hand.add(card); }
+    }
+    public Card getDiscard() { return drawn; }
+    public void reportDiscard(int playerNum, Card card) {
+        if (playerNum == me && !hand.remove(card)) { throw new IllegalStateException("not held"); }
+    }
+    public ArrayList<ArrayList<Card>> getFinalMelds() { return null; }
+    public void reportFinalMelds(int playerNum, ArrayList<ArrayList<Card>> melds) { }
+    public void reportScores(int[] scores) { }
+    public void reportLayoff(int playerNum, Card card, ArrayList<Card> meld) { }
+    public void reportFinalHand(int playerNum, ArrayList<Card> cards) { }
+}
+"""
+
+CHALLENGE = {
+    "Card": "package ginrummy; public class Card { public static Card[] allCards = new Card[52];"
+    "  int rank, suit; Card(int r, int s) { rank = r; suit = s; }"
+    "  static { for (int i = 0; i < 52; i++) allCards[i] = new Card(i % 13, i / 13); }"
+    '  public String toString() { return "" + "A23456789TJQK".charAt(rank) + '
+    '"CHSD".charAt(suit); }}',
+    "GinRummyPlayer": "package ginrummy; import java.util.ArrayList;"
+    "public interface GinRummyPlayer { void startGame(int a, int b, Card[] c);"
+    "  boolean willDrawFaceUpCard(Card c); void reportDraw(int a, Card c); Card getDiscard();"
+    "  void reportDiscard(int a, Card c); ArrayList<ArrayList<Card>> getFinalMelds();"
+    "  void reportFinalMelds(int a, ArrayList<ArrayList<Card>> m); void reportScores(int[] s);"
+    "  void reportLayoff(int a, Card c, ArrayList<Card> m);"
+    "  void reportFinalHand(int a, ArrayList<Card> h); }",
+}
+"""The challenge's interface as its documentation describes it, in our words."""
+
+
+@pytest.fixture(scope="module")
+def java(tmp_path_factory):
+    """Compile the bridge, the interface and tiny players; return the folder."""
+    if shutil.which("javac") is None:
+        pytest.skip("no JDK: the bridge is for those who have one")
+    folder = tmp_path_factory.mktemp("java")
+    sources = {f"ginrummy/{name}.java": text for name, text in CHALLENGE.items()}
+    sources["tiny/TinyPlayer.java"] = PLAYER.replace("FAULT", "-1")
+    sources["tiny/Faulty.java"] = PLAYER.replace("FAULT", "1").replace("TinyPlayer", "Faulty")
+    for name, text in sources.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    files = [str(folder / name) for name in sources]
+    subprocess.run(["javac", "-d", str(folder / "classes"), *files], check=True)
+    compile_bridge(folder / "bridge")
+    return folder
+
+
+def java_player(java, player, **options):
+    return make_policy(bridge_agent(java / "bridge", str(java / "classes"), player, **options))
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_players_of_the_challenge_play_by_the_bridge(java, shared):
+    with java_player(java, "tiny.TinyPlayer", shared=shared) as policy:
+        table = played([policy, "simple"], games=4, batch=2)
+    assert table["done"].all()
+    assert not table["forfeit_a"].any()
+    assert not table["knocks"].sum() - table["knock_b"].sum() - table["gin_b"].sum()
+
+
+def test_an_exception_in_a_player_of_the_challenge_is_a_forfeit(java, caplog):
+    with java_player(java, "tiny.Faulty") as policy:
+        table = played([policy, "simple"], games=2, batch=1)
+    assert (table["forfeit_a"] == Forfeit.UNREADABLE).all()
+    assert "startGame threw" in caplog.text
+
+
+def test_a_class_that_is_not_there_is_an_error(java):
+    with java_player(java, "tiny.Nobody") as policy, pytest.raises(ProgramError, match="Nobody"):
+        played([policy, "simple"], games=2)

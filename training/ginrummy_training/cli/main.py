@@ -21,6 +21,7 @@ GROUPS = {
         "tournament": "let everyone play everyone, and rate them",
         "compare": "compare settings of an agent on the same decks",
         "bench": "measure the speed",
+        "java-bridge": "let players of the AAAI-21 challenge play here",
     },
     "train": {
         "train": "train an agent: imitation, then PPO",
