@@ -30,6 +30,7 @@ NUM_LANE_PATTERNS = 1 << NUM_RANKS
 """The 8,192 sets of ranks that a suit of a hand can hold."""
 
 SUIT_LETTERS = "shdc"
+_SIGNS = str.maketrans("♠♥♦♣", SUIT_LETTERS, "\ufe0e\ufe0f")
 RANK_LETTERS = "A23456789TJQK"
 SUIT_NAMES = ("spades", "hearts", "diamonds", "clubs")
 
@@ -156,15 +157,17 @@ def format_card(card: int) -> str:
 
 
 def parse_card(text: str) -> int:
-    """Return the card that a text names: rank A 2..9 T (or 10) J Q K, then suit s h d c.
+    """Return the card that a text names: a rank of A 2..9 T (or 10) J Q K, then a suit of s h d c.
+
+    The signs ♠ ♥ ♦ ♣ stand for the suits too.
 
     Raises:
         ValueError: the text names no card.
 
-    >>> parse_card("Th"), parse_card("10H"), parse_card("kc")
-    (22, 22, 51)
+    >>> parse_card("Th"), parse_card("10H"), parse_card("T♥"), parse_card("kc")
+    (22, 22, 22, 51)
     """
-    name = text.strip()
+    name = text.strip().translate(_SIGNS)
     rank, suit = name[:-1].upper(), name[-1:].lower()
     if rank == "10":
         rank = "T"

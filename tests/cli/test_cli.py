@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from ginrummy_env.core.actions import PASS
 from ginrummy_env.core.rules import CLASSIC, EAAI, Rules
+from ginrummy_env.records.recorder import load
 from ginrummy_training.cli import console
 from ginrummy_training.cli.arguments import parse_rules
 from ginrummy_training.cli.commands import bench
@@ -291,3 +293,52 @@ def test_the_demonstration_runs(capsys, tmp_path, monkeypatch):
         assert f"Ratings under {rules}" in out
         assert (tmp_path / rules / "tournament.json").exists()
         assert (tmp_path / rules / "endings.png").exists()
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
+def test_a_killed_terminal_game_loses_nothing(capsys, monkeypatch, tmp_path, name):
+    path = tmp_path / "games" / "game.txt"
+    process = start("play", "gold", "--seed", "3", "--out", path, stdin=subprocess.PIPE)
+    process.stdin.write("pass\n")
+    process.stdin.flush()
+    typed = ""
+    while typed.count("melds, help]") < 2:  # the person is asked for the next move
+        typed += process.stdout.read(1)
+    process.send_signal(getattr(signal, name))
+    process.communicate(timeout=60)
+    assert process.returncode == -getattr(signal, name)
+    (record,) = load(path)
+    assert record.deals[0].actions[0] == PASS
+    monkeypatch.setattr("builtins.input", lambda prompt: "quit")
+    code, out, _ = run(capsys, "play", "--out", path)
+    assert code == 0
+    assert f"The game is in {path}; run the same command to resume." in out
+    assert load(path) == [record]
+
+
+def test_a_path_that_cannot_be_written_is_refused_before_the_game(capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr("builtins.input", lambda prompt: pytest.fail("asked for a move"))
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file" / "game.txt", tmp_path):
+        code, out, err = run(capsys, "play", "--out", path)
+        assert code == 2
+        assert out == ""
+        assert str(path.parent) in err
+
+
+def test_files_are_replaced_by_force_only(capsys, tmp_path):
+    record, page = tmp_path / "games.txt", tmp_path / "game.html"
+    commands = (
+        (record, ("match", "simple", "gold", *PLAY, "--record", record)),
+        (page, ("replay", record, "--html", page)),
+    )
+    for path, command in commands:
+        assert run(capsys, *command)[0] == 0
+        before = path.stat().st_mtime_ns
+        code, out, err = run(capsys, *command)
+        assert code == 2
+        assert out == ""
+        assert f"{path} exists: name another file" in err
+        assert path.stat().st_mtime_ns == before
+        assert run(capsys, *command, "--force")[0] == 0
+        assert path.stat().st_mtime_ns > before

@@ -1,6 +1,7 @@
 """A person at the terminal: what is understood, what is said, and that nothing hidden is shown."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +12,10 @@ from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import CLASSIC, MODERN, Rules
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import OPPONENT, make_view
+from ginrummy_env.policy import make_policy
 from ginrummy_env.records.recorder import load
 from ginrummy_training.play import terminal as play_module
-from ginrummy_training.play.terminal import play, replay_game
+from ginrummy_training.play.terminal import open_game, play, replay_game
 from ginrummy_training.play.terminal_player import (
     HELP,
     Human,
@@ -24,6 +26,7 @@ from ginrummy_training.play.terminal_player import (
     why_not,
 )
 
+RECORDS = Path(__file__).parents[1] / "records"
 SIGNS = str.maketrans("♠♥♦♣", "shdc")
 CARD = re.compile(r"\b([A2-9TJQK])([shdc])\b")
 
@@ -57,6 +60,9 @@ def said_by(lines):
         ("ks", "discard Ks"),
         ("10d", "discard Td"),
         ("knock ah", "knock Ah"),
+        ("d T♣", "discard Tc"),
+        ("knock 10♥", "knock Th"),
+        ("Q♦\ufe0e", "discard Qd"),
         ("k ah", "knock Ah"),
         ("gin ah", "knock Ah"),
         ("big gin", "big gin"),
@@ -205,7 +211,7 @@ def test_nothing_hidden_is_shown(monkeypatch, tmp_path, seed, rules):
 
     monkeypatch.setattr(play_module, "make_view", spy)
     human = Human(ask, check, opponent="simple")
-    state = play(human, "simple", rules, seed=seed, out=tmp_path / "game.txt")
+    state = play(human, open_game(tmp_path / "game.txt", "simple", rules, seed))
     assert state.scores.max() >= rules.target
     assert counts["cards"] > 200
     (record,) = load(tmp_path / "game.txt")
@@ -215,25 +221,77 @@ def test_nothing_hidden_is_shown(monkeypatch, tmp_path, seed, rules):
 
 def test_a_game_broken_off_is_kept(tmp_path):
     human, shown = said_by(["pass", "draw"])
-    play(human, "gold", CLASSIC, seed=3, out=tmp_path / "game.txt")
+    play(human, open_game(tmp_path / "game.txt", "gold", CLASSIC, 3))
     (record,) = load(tmp_path / "game.txt")
     assert not record.finished
     assert record.deals[0].actions
     assert "You stopped at 0 : 0." in "\n".join(shown)
 
 
+def test_a_game_resumed_is_the_game_not_interrupted(tmp_path):
+    """Every line typed in a session of its own, and all in one."""
+    lines = ["pass", *["draw", "9s", "kd", "ah", "4c", "6d", "2s", "qh", "7c", "jd"] * 3]
+    whole, parts = tmp_path / "whole.txt", tmp_path / "parts.txt"
+    play(said_by(lines)[0], open_game(whole, "gold", CLASSIC, 3))
+    for line in lines:
+        play(said_by([line])[0], open_game(parts, "gold", CLASSIC, 3))
+    assert parts.read_text() == whole.read_text()
+    assert len(load(parts)[0].deals[0].actions) > 4
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"agent": "simple"}, r"another agent \(gold\); to resume it leave out agent"),
+        ({"rules": MODERN}, r"another rules \(classic\)"),
+        ({"seed": 4}, r"another seed \(3\)"),
+    ],
+)
+def test_an_unfinished_game_is_not_replaced_by_another(tmp_path, given, says):
+    path = tmp_path / "game.txt"
+    play(said_by(["pass", "draw"])[0], open_game(path, "gold", CLASSIC, 3))
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=says):
+        open_game(path, **given)
+    assert path.read_bytes() == before
+    assert open_game(path).agent == "gold"  # what is not given is as it was
+    assert open_game(path, **given, force=True).state.step_count.tolist() == [0]
+
+
+@pytest.mark.parametrize("content", ["game over", "a record of others", "something else"])
+def test_what_is_no_unfinished_game_is_not_replaced(tmp_path, content):
+    path = tmp_path / "game.txt"
+    if content == "game over":
+        policy, rules = make_policy("gold"), Rules(target=1)
+        game = open_game(path, "gold", rules, 3)
+        while not game.finished:
+            if game.state.over[0]:
+                game.next_deal()
+            game.answer(policy)
+            if not game.state.over[0]:
+                game.step(int(policy.act(make_view(game.state, rules), game.rng)[0]))
+    elif content == "a record of others":
+        path.write_text((RECORDS / "game.txt").read_text())
+    else:
+        path.write_text("my diary\n")
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"game\.txt.*--force to overwrite it"):
+        open_game(path, "gold")
+    assert path.read_bytes() == before
+
+
 def test_one_seed_gives_one_game(tmp_path):
     texts = []
     for _ in range(2):
         human, shown = said_by(["pass"] + ["draw", "melds"] * 3)
-        play(human, "simple", CLASSIC, seed=11)
+        play(human, open_game(None, "simple", CLASSIC, 11))
         texts.append(shown)
     assert texts[0] == texts[1]
 
 
 def test_a_replay_shows_every_position(tmp_path):
     human, _ = said_by(["take", "d Kd", "pass", "draw"])
-    play(human, "gold", CLASSIC, seed=3, out=tmp_path / "game.txt")
+    play(human, open_game(tmp_path / "game.txt", "gold", CLASSIC, 3))
     (record,) = load(tmp_path / "game.txt")
     for lines in (False, True):
         shown, waits = [], []

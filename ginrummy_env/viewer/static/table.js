@@ -25,7 +25,7 @@ function cardElement(card, { classes = "", words = "", press = null } = {}) {
   const [short, name] = CARDS[card];
   const label = words ? `${name}, ${words}` : name;
   const kind = `card ${isRed(card) ? "red" : "black"} ${classes}`;
-  const face = [el("span", { "aria-hidden": "true" }, short[0] === "T" ? "10" : short[0]), el("span", { "aria-hidden": "true" }, short[1] + "\ufe0e")];
+  const face = [el("span", { "aria-hidden": "true" }, short[0]), el("span", { "aria-hidden": "true" }, short[1] + "\ufe0e")];
   if (press) return el("button", { type: "button", class: kind, "aria-label": label, title: label, "data-card": card, on: { click: () => press(card) } }, ...face);
   return el("span", { class: kind, role: "img", "aria-label": label, title: label, "data-card": card }, ...face);
 }
@@ -110,7 +110,7 @@ function valuesElement(values, caption) {
 
 /* How likely each card is in a hand: four suits by thirteen ranks. */
 function heatElement(shares, caption) {
-  const ranks = Array.from({ length: 13 }, (_, rank) => (CARDS[rank][0][0] === "T" ? "10" : CARDS[rank][0][0]));
+  const ranks = Array.from({ length: 13 }, (_, rank) => CARDS[rank][0][0]);
   // What is neither certain nor impossible is coloured from the least to the most likely.
   const open = shares.filter((share) => share > 0 && share < 0.995);
   const low = Math.min(...open), span = Math.max(...open) - low || 1;

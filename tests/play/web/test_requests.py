@@ -16,7 +16,7 @@ from web_play import ask, choose, hidden_in, meant_for, mentioned, serving
 from ginrummy_env.core.cards import CARD_BIT, cards_of
 from ginrummy_env.core.rules import CLASSIC, EAAI, OKLAHOMA
 from ginrummy_env.records.recorder import load
-from ginrummy_training.play.web import game as web_game
+from ginrummy_training.play import saved_game
 from ginrummy_training.play.web.game import WebError, WebGame
 
 SHORT = replace(CLASSIC, target=25)
@@ -69,7 +69,7 @@ def test_the_scene_is_the_same_whatever_is_hidden(tmp_path):
     scene = game.scene()
     compared = 0
     for _ in range(28):
-        state = game._state
+        state = game._game.state
         if not state.over[0]:
             before = json.dumps(scene), game.replay_page()
             loose = cards_of(int(state.hands[0, 1] & ~state.known[0, 1]))
@@ -80,9 +80,9 @@ def test_the_scene_is_the_same_whatever_is_hidden(tmp_path):
                 int(np.flatnonzero(state.deck[0] == card)[0]) for card in (loose[0], stock[-1])
             ]
             swapped.deck[0, places] = swapped.deck[0, places[::-1]]
-            game._state = swapped
+            game._game.state = swapped
             assert json.dumps(game.scene()) == before[0]
-            game._state = state
+            game._game.state = state
             compared += 1
         scene = advance(game, scene)
     assert compared > 15
@@ -154,7 +154,7 @@ def test_nothing_changes_when_the_game_cannot_be_saved(server, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(web_game, "save", full)
+    monkeypatch.setattr(saved_game, "save", full)
     for path, more in (
         ("act", {"action": choose(scene)["action"]}),
         ("new-game", {"agent": "gold"}),

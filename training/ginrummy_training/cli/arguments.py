@@ -68,9 +68,10 @@ def assignment(text: str) -> tuple[str, Any]:
 
 
 def add_rules(parser: argparse.ArgumentParser, default: str | None = "classic") -> None:
-    """Add ``--rules``."""
+    """Add ``--rules``; without a default it is None if it is not given, which means CLASSIC."""
+    shown = default or "classic"
     parser.add_argument("--rules", default=default, type=parse_rules, metavar="RULES",
-                        help=f"a preset or settings, see below ({default})")  # fmt: skip
+                        help=f"a preset or settings, see below ({shown})")  # fmt: skip
 
 
 def add_seed(parser: argparse.ArgumentParser, default: int | None = 0) -> None:
@@ -88,7 +89,7 @@ def add_out(parser: argparse.ArgumentParser, about: str, *, required: bool = Fal
 def add_force(parser: argparse.ArgumentParser) -> None:
     """Add ``--force``."""
     parser.add_argument("--force", action="store_true",
-                        help="overwrite results of other games, agents or settings")  # fmt: skip
+                        help="replace a file, or results of other games")  # fmt: skip
 
 
 def add_games(parser: argparse.ArgumentParser, default: int, of: str = "of each pairing") -> None:

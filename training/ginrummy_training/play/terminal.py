@@ -5,66 +5,106 @@ from pathlib import Path
 
 import numpy as np
 
-from ginrummy_env.core.chance import Purpose, RowRandom, policy_keys
-from ginrummy_env.core.game import game_winners, new_games, next_deals
+from ginrummy_env.core.chance import Purpose
+from ginrummy_env.core.game import game_winners
 from ginrummy_env.core.rules import Rules, rules_name
-from ginrummy_env.core.state import BatchState, Phase
-from ginrummy_env.core.step import step
+from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import make_view
-from ginrummy_env.policy import Policy, make_policy
-from ginrummy_env.records.recorder import GameRecord, Recorder, replay, save
+from ginrummy_env.policy import make_policy
+from ginrummy_env.records.recorder import GameRecord, RecordError, replay
 from ginrummy_env.render import position_line, position_text
+from ginrummy_training.play.saved_game import YOU, SavedGame
 from ginrummy_training.play.terminal_player import Human, QuitGame
 
-YOU, AGENT = 0, 1
+
+def open_game(
+    path: Path | None,
+    agent: str | None = None,
+    rules: Rules | None = None,
+    seed: int | None = None,
+    *,
+    fresh_seed: int = 0,
+    force: bool = False,
+) -> SavedGame:
+    """Resume the unfinished game of a file, or start a new one.
+
+    Args:
+        path: the file; None: a new game that is not saved.
+        agent: the text form of the agent; None: that of the file, or "simple".
+        rules: the settings; None: those of the file, or CLASSIC.
+        seed: of the decks and of the agent; None: that of the file, or ``fresh_seed``.
+        fresh_seed: of a new game without a seed.
+        force: replace what the file holds.
+
+    Raises:
+        ValueError: no such agent; or the file holds something else than an unfinished game
+            against this agent, with these rules and this seed.
+        OSError: the file cannot be written.
+    """
+    if path is not None and path.exists() and not force:
+        replace = "name another file, or use --force to overwrite it"
+        try:
+            game = SavedGame.resume(path, Purpose.TERMINAL_GAME)
+        except RecordError as error:
+            raise ValueError(f"{error}; {replace}") from error
+        if game.finished:
+            raise ValueError(f"{path}: the game in it is over; {replace}")
+        there = {"agent": game.agent, "rules": rules_name(game.rules), "seed": game.record.seed}
+        given = {"agent": agent, "rules": rules and rules_name(rules), "seed": seed}
+        for name, value in given.items():
+            if value is not None and value != there[name]:
+                raise ValueError(
+                    f"{path}: an unfinished game with another {name} ({there[name]}); to resume "
+                    f"it leave out {name}, else {replace}"
+                )
+        return game
+    name = "simple" if agent is None else agent
+    make_policy(name)  # before a file is written
+    return SavedGame.start(
+        path,
+        name,
+        Rules() if rules is None else rules,
+        Purpose.TERMINAL_GAME,
+        seed=fresh_seed if seed is None else seed,
+    )
 
 
-def play(
-    human: Human, agent: str | Policy, rules: Rules, *, seed: int, out: Path | None = None
-) -> BatchState:
-    """Let a person play a game against an agent.
+def play(human: Human, game: SavedGame) -> BatchState:
+    """Let a person play a game, which is saved after every action.
 
     Args:
         human: the person, player 0.
-        agent: player 1.
-        rules: the settings.
-        seed: of the decks, and of the agent.
-        out: a file that gets the record of the game, also of one broken off.
+        game: a new one, or one to resume.
 
     Returns:
-        The game as it stands at the end.
+        The deal in play when the person stopped, or the last one.
     """
-    policies = (human, make_policy(agent))
-    state = new_games(seed, [0], rules)
-    recorder = Recorder(rules, players=human.names)
+    policy, rules = make_policy(game.agent), game.rules
     human.show(
-        f"Gin rummy, {rules_name(rules)} rules, to {rules.target} points (seed {seed}).\n"
-        "Type help for what can be typed, quit to stop.\n"
+        f"Gin rummy, {rules_name(rules)} rules, to {rules.target} points "
+        f"(seed {game.record.seed}).\nType help for what can be typed, quit to stop.\n"
     )
+    saved = "" if game.path is None else f" The game is in {game.path};"
     try:
-        while state.phase[0] != Phase.GAME_OVER:
-            while not state.over[0]:
-                mover = int(state.player[0])
-                moment = policy_keys(
-                    Purpose.TERMINAL_GAME, seed, state.deal_number, state.step_count
-                )
-                actions = policies[mover].act(make_view(state, rules), RowRandom(moment))
-                step(state, actions, rules)
-            recorder.add(state)
-            human.table(make_view(state, rules, players=YOU))
-            if state.phase[0] == Phase.DEAL_OVER:
-                human.line("Press Enter for the next deal. ")
-                next_deals(state, rules)
+        while True:
+            game.answer(policy)
+            if not game.state.over[0]:
+                game.step(int(human.act(make_view(game.state, rules), game.rng)[0]))
+                continue
+            human.table(make_view(game.state, rules, players=YOU))
+            if game.finished:
+                break
+            human.line("Press Enter for the next deal. ")
+            game.next_deal()
     except (QuitGame, KeyboardInterrupt):
-        score, other = state.scores[0].tolist()
-        human.show(f"\nYou stopped at {score} : {other}.")
+        score, other = game.state.scores[0].tolist()
+        again = saved and f"{saved} run the same command to resume."
+        human.show(f"\nYou stopped at {score} : {other}.{again}")
     else:
-        won = int(game_winners(state, rules)[0]) == YOU
-        human.show("You won the game." if won else f"{human.names[AGENT]} won the game.")
-    if out is not None:
-        save(out, recorder.take() + recorder.unfinished(state))
-        human.show(f"The game is in {out}; ginrummy replay {out} shows it.")
-    return state
+        won = int(game_winners(game.state, rules)[0]) == YOU
+        again = saved and f"{saved} ginrummy replay {game.path} shows it."
+        human.show(f"{'You' if won else human.names[1]} won the game.{again}")
+    return game.state
 
 
 def replay_game(

@@ -59,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="write the first N games, move by move, into --out")  # fmt: skip
     parser.add_argument("--record", type=Path, metavar="FILE",
                         help="write the first games with what the agents thought")  # fmt: skip
+    add_force(parser)
     parser.set_defaults(run=run)
 
 
@@ -66,7 +67,12 @@ def run(options: argparse.Namespace) -> int:
     """Play a match."""
     from ginrummy_env.files import require_free
     from ginrummy_env.records.recorder import save
-    from ginrummy_training.cli.console import games_bar, interrupted, show_tables, who_plays
+    from ginrummy_training.cli.console import (
+        games_bar,
+        interrupted,
+        show_tables,
+        who_plays,
+    )
     from ginrummy_training.evaluation.annotated_records import record_match
     from ginrummy_training.evaluation.console_tables import match_report
     from ginrummy_training.evaluation.match import play_match, require_games

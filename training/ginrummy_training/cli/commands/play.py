@@ -6,6 +6,7 @@ from pathlib import Path
 from ginrummy_training.cli.arguments import (
     AGENTS_HELP,
     RULES_HELP,
+    add_force,
     add_out,
     add_rules,
     add_seed,
@@ -21,9 +22,9 @@ examples:
   ginrummy play lookahead --seed 5 --out game.txt
   ginrummy play search:128 --web           then open http://127.0.0.1:8765/
 
-The same seed deals the same cards again. --out saves the game: `ginrummy replay` shows it.
-In the browser every move is saved, in the folder ginrummy-games or that of --out. Resumes an
-unfinished game, or starts a new one.
+Every move is saved: in the terminal into the file of --out, in the browser into the folder
+ginrummy-games or that of --out. The same command resumes an unfinished game. `ginrummy replay`
+shows a saved game. The same seed deals the same cards again.
 
 {AGENTS_HELP}
 {RULES_HELP}"""
@@ -31,10 +32,11 @@ unfinished game, or starts a new one.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("agent", nargs="?", default="simple", metavar="AGENT", help="(simple)")
-    add_rules(parser)
+    parser.add_argument("agent", nargs="?", metavar="AGENT", help="(simple)")
+    add_rules(parser, None)
     add_seed(parser, None)
     add_out(parser, "file for the record of the game; with --web a folder")
+    add_force(parser)
     parser.add_argument("--web", action="store_true",
                         help="in the browser, at http://127.0.0.1:PORT")  # fmt: skip
     parser.add_argument("--port", type=whole, default=8_765, metavar="PORT",
@@ -54,27 +56,37 @@ def run(options: argparse.Namespace) -> int:
     from contextlib import suppress
 
     from ginrummy_training.cli.console import color
-    from ginrummy_training.play.terminal import play
+    from ginrummy_training.play.terminal import open_game, play
     from ginrummy_training.play.terminal_player import Human
 
-    seed = secrets.randbits(32) if options.seed is None else options.seed
-    name = options.agent.partition(":")[0] or "opponent"
-    human = Human(opponent=name, color=color(), ascii=options.ascii)
+    game = open_game(
+        options.out,
+        options.agent,
+        options.rules,
+        options.seed,
+        fresh_seed=secrets.randbits(32),
+        force=options.force,
+    )
+    human = Human(opponent=game.agent.partition(":")[0], color=color(), ascii=options.ascii)
     with suppress(ImportError):  # where there is none, what is typed can't be edited
         import readline  # noqa: F401
-    play(human, options.agent, options.rules, seed=seed, out=options.out)
+    play(human, game)
     return 0
 
 
 def serve(options: argparse.Namespace) -> int:
     """Let a person play in the browser."""
+    from ginrummy_env.core.rules import Rules
+
     try:
         from ginrummy_training.play.web.game import WebGame
         from ginrummy_training.play.web.server import Server
     except ModuleNotFoundError as error:
         raise ValueError(f"{error.name} is missing: pip install 'ginrummy_env[web]'") from error
     folder: Path = options.out or Path("ginrummy-games")
-    game = WebGame(folder, options.agent, options.rules, seed=options.seed, hints=options.hints)
+    rules = Rules() if options.rules is None else options.rules
+    agent = options.agent or "simple"
+    game = WebGame(folder, agent, rules, seed=options.seed, hints=options.hints)
     if options.port > 65_535:
         raise ValueError(f"--port {options.port}: the largest port is 65535")
     try:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ginrummy_training.cli.arguments import whole
+from ginrummy_training.cli.arguments import add_force, whole
 
 if TYPE_CHECKING:
     from ginrummy_env.records.recorder import GameRecord
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--lines", action="store_true", help="one line per position")
     parser.add_argument("--all", action="store_true", help="do not stop for Enter")
     parser.add_argument("--html", type=Path, metavar="PAGE", help="write a web page")
+    add_force(parser)
     parser.add_argument("--values", metavar="AGENT",
                         help="with --html: value every decision with this agent")  # fmt: skip
     parser.add_argument("--margin", type=float, default=0.02, metavar="X",
@@ -93,9 +94,11 @@ def run(options: argparse.Namespace) -> int:
 
 def write_page(options: argparse.Namespace, record: "GameRecord") -> int:
     """Write a recorded game as a web page."""
+    from ginrummy_env.files import require_free
     from ginrummy_env.viewer import Replay
     from ginrummy_training.evaluation.annotated_records import annotate
 
+    require_free(options.html, options.force)
     if options.values is not None:
         (record,) = annotate([record], options.values)
     viewer = None if options.view == "both" else int(options.view)

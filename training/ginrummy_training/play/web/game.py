@@ -8,7 +8,7 @@ arrives twice changes nothing.
 
 import re
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from threading import Lock
@@ -18,32 +18,26 @@ import numpy as np
 
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, format_action
 from ginrummy_env.core.cards import NUM_CARDS
-from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
+from ginrummy_env.core.chance import Purpose, RowRandom, keys
 from ginrummy_env.core.deadwood import NOT_HELD, deadwood_after_discard
-from ginrummy_env.core.game import game_winners, new_games, next_deals
+from ginrummy_env.core.game import game_winners
 from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.core.state import BatchState, Phase
-from ginrummy_env.core.step import step
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import ENTRY_POINTS, Policy, make_policy
-from ginrummy_env.records.data import MAX_NAME
-from ginrummy_env.records.recorder import (
-    DealRecord,
-    GameRecord,
-    RecordError,
-    deal_record,
-    load,
-    replay,
-    save,
-)
 from ginrummy_env.render.reading import read_position
 from ginrummy_env.render.text import sign_name
 from ginrummy_env.viewer import Replay
 from ginrummy_env.viewer.scene import Json, action_words, sheet, view_frame
+from ginrummy_training.play.saved_game import (
+    AGENT,
+    PERSON,
+    YOU,
+    ChangedFileError,
+    SavedGame,
+    require_name,
+)
 from ginrummy_training.play.terminal_player import log_text, why_not
-
-YOU, AGENT = 0, 1
-PERSON = "You"
 
 
 class WebError(Exception):
@@ -62,18 +56,18 @@ def registered() -> list[str]:
 class WebGame:
     """The game in play, and the folder that keeps it and those before it.
 
-    A game that is not over is gone on with; otherwise a new one begins.
+    Resumes an unfinished game, or starts a new one.
 
     Args:
-        folder: gets a file a game, ``game-0001.txt`` and so on.
+        folder: gets one file per game, ``game-0001.txt`` and so on.
         agent: whom a new game is played against.
         rules: of new games.
         seed: of the decks; None: new ones each time.
-        hints: further agents to choose from, besides those registered.
+        hints: more agents to choose from, besides those registered.
 
     Raises:
         ValueError: no such agent.
-        RecordError: the last file of the folder is damaged; it is left as it is.
+        RecordError: the last file of the folder is corrupt; it is left as it is.
         OSError: the folder cannot be read or written.
     """
 
@@ -86,25 +80,34 @@ class WebGame:
         seed: int | None = None,
         hints: Sequence[str] = (),
     ) -> None:
-        self.folder, self.rules, self._new_rules = folder, rules, rules
+        self.folder, self._new_rules = folder, rules
         self.agents = list(dict.fromkeys([agent, *hints, *registered()]))
         for name in (agent, *hints):
             make_policy(name)
-            if len(name) > MAX_NAME or not name.isprintable():
-                raise ValueError(f"{name[:40]!r}...: an agent's name of {MAX_NAME} letters at most")
+            require_name(name)
         self._seed = seed
         self._lock, self._hint_lock = Lock(), Lock()
         self._policies: dict[str, Policy] = {}
         folder.mkdir(parents=True, exist_ok=True)
         numbers = [int(match[1]) for path in folder.iterdir() if (match := _numbered(path.name))]
         self.number = max(numbers, default=0)
-        self._state: BatchState
-        self._done: tuple[DealRecord, ...] = ()
-        self._sums: dict[int, str] = {}
-        self._kept: tuple[Path | None, tuple[int, ...]] = None, ()
-        self.agent = agent
+        self._game: SavedGame
         if not numbers or not self._resume():
             self._start(agent)
+
+    @property
+    def agent(self) -> str:
+        """The agent that plays."""
+        return self._game.agent
+
+    @property
+    def rules(self) -> Rules:
+        """The rules of the game in play."""
+        return self._game.rules
+
+    @property
+    def _state(self) -> BatchState:
+        return self._game.state
 
     @property
     def path(self) -> Path:
@@ -114,8 +117,8 @@ class WebGame:
     @property
     def version(self) -> int:
         """A number that grows with every action and every new deal of the game."""
-        taken = sum(len(deal.actions) for deal in self._done) + int(self._state.step_count[0])
-        return taken + len(self._done)
+        deals = [*self._game.ends, self._state]
+        return sum(int(deal.step_count[0]) for deal in deals) + len(deals) - 1
 
     # What the browser asks for
 
@@ -138,7 +141,7 @@ class WebGame:
             legal = np.flatnonzero(view.action_masks()[0]).tolist()
             if action not in legal:
                 raise WebError(400, f"{format_action(action)}: {why_not(view, action, legal)}")
-            self._step(action)
+            self._do(lambda: self._game.step(action))
             self._answer()
             return self._scene()
 
@@ -151,10 +154,7 @@ class WebGame:
         with self._lock:
             self._require(game, version)
             if self._state.phase[0] == Phase.DEAL_OVER:
-                state = self._state.copy()
-                done = (*self._done, deal_record(state, 0, self.rules))
-                next_deals(state, self.rules)
-                self._commit(state, done)
+                self._do(self._game.next_deal)
             elif self._state.phase[0] == Phase.GAME_OVER:
                 raise WebError(409, "the game is over: begin a new one")
             elif self._state.player[0] == YOU:
@@ -198,82 +198,50 @@ class WebGame:
     def replay_page(self) -> str:
         """Return the game so far as a page, with what the person has seen of it."""
         with self._lock:
-            record = self._record(self._state, self._done)
+            record = self._game.record
         return Replay(record, viewer=YOU).html
 
-    # How the game goes on
+    # How the game proceeds
 
     def _start(self, agent: str) -> None:
         seed = secrets.randbits(63) if self._seed is None else self._seed
-        state = new_games(seed, [self.number + 1], self._new_rules)
+        number, rules = self.number + 1, self._new_rules
+
+        def dealt(path: Path | None) -> SavedGame:
+            return SavedGame.start(
+                path, agent, rules, Purpose.WEB_GAME, seed=seed, game_number=number
+            )
+
         # Some agents find out only when they are asked that something is missing.
-        self._policy(agent).act(make_view(state, self._new_rules, AGENT), _rng(state))
-        before = self.number, self.agent, self.rules
-        self.number, self.agent, self.rules = self.number + 1, agent, self._new_rules
-        try:
-            self._commit(state, ())
-        except BaseException:
-            self.number, self.agent, self.rules = before
-            raise
-        self._sums = {}
+        trial = dealt(None)
+        self._policy(agent).act(make_view(trial.state, rules, AGENT), trial.rng)
+        self._game = dealt(self.folder / f"game-{number:04d}.txt")
+        self.number = number
         self._answer()
 
     def _resume(self) -> bool:
-        """Go on with the game of the last file; return whether it is not over."""
-        self._kept = self.path, _stamp(self.path)
-        records = load(self.path)
-        record = records[-1]
-        if len(records) > 1 or record.players is None or record.players[YOU] != PERSON:
-            raise RecordError("not a game that was played in the browser", None, str(self.path))
-        if record.seed is None or record.deals[0].number:
-            raise RecordError("a game from its first deal, with its seed, is needed", None)
-        if record.finished:
+        """Resume the game of the last file; return whether it is unfinished."""
+        game = SavedGame.resume(self.path, Purpose.WEB_GAME)
+        if game.finished:
             return False
-        self.agent, self.rules = record.players[AGENT], record.rules
+        self._game = game
         if self.agent not in self.agents:
             self.agents.append(self.agent)
-        self._policy(self.agent)
-        deals = [states.select([-1]) for states in replay(record)]
-        self._sums = {number: self._sum(state) for number, state in enumerate(deals)}
-        self._state, self._done = deals[-1], record.deals[:-1]
         self._answer()
         return True
 
-    def _step(self, action: int) -> None:
-        """Take one action, and keep the game. Nothing has changed if that fails."""
-        state = self._state.copy()
-        step(state, [action], self.rules)
-        self._commit(state, self._done)
-
     def _answer(self) -> None:
-        """Let the agent move until it is the person's turn or the deal is over."""
-        while not self._state.over[0] and self._state.player[0] == AGENT:
-            state = self._state
-            actions = self._policy(self.agent).act(make_view(state, self.rules), _rng(state))
-            self._step(int(actions[0]))
+        self._do(lambda: self._game.answer(self._policy(self.agent)))
 
-    def _commit(self, state: BatchState, done: tuple[DealRecord, ...]) -> None:
-        path, stamp = self._kept
-        if path == self.path and _stamp(path) != stamp:
-            raise WebError(500, f"{path.name} has been changed by another program: start again")
-        save(self.path, [self._record(state, done)])
-        self._kept = self.path, _stamp(self.path)
-        self._state, self._done = state, done
-        if state.over[0]:
-            self._sums[len(done)] = self._sum(state)
+    def _do(self, change: Callable[[], None]) -> None:
+        try:
+            change()
+        except ChangedFileError as error:
+            raise WebError(500, str(error)) from error
 
     def _sum(self, state: BatchState) -> str:
         """Return how the points of a deal add up; empty while it is not over."""
         return read_position(make_view(state, self.rules, YOU)).sum_words()
-
-    def _record(self, state: BatchState, done: tuple[DealRecord, ...]) -> GameRecord:
-        return GameRecord(
-            rules=self.rules,
-            deals=(*done, deal_record(state, 0, self.rules)),
-            seed=int(state.seed[0]),
-            game_number=int(state.game_number[0]),
-            players=(PERSON, self.agent),
-        )
 
     def _policy(self, name: str) -> Policy:
         if name not in self._policies:
@@ -304,7 +272,8 @@ class WebGame:
     def _scene(self) -> Json:
         view = self._view()
         names = (PERSON, self.agent)
-        record = self._record(self._state, self._done)
+        deals = [*self._game.ends, self._state]
+        sums = {number: self._sum(deal) for number, deal in enumerate(deals) if deal.over[0]}
         scene: Json = {
             "game": self.number,
             "version": self.version,
@@ -313,7 +282,7 @@ class WebGame:
             "rules": rules_name(self.rules),
             "file": self.path.name,
             "frame": view_frame(view, names),
-            "sheet": sheet(record, names, self._sums),
+            "sheet": sheet(self._game.record, names, sums),
             "log": log_text(view, names, sign_name).splitlines(),
             "status": self._status(view),
             "choices": choices(view),
@@ -373,20 +342,6 @@ def choices(view: View) -> list[Json]:
                 entry["left"] = int(left[card])
         found.append(entry)
     return found
-
-
-def _rng(state: BatchState) -> RowRandom:
-    """Return the agent's randomness in a position: after a restart it is the same."""
-    return RowRandom(policy_keys(Purpose.WEB_GAME, state.seed, state.deal_number, state.step_count))
-
-
-def _stamp(path: Path) -> tuple[int, ...]:
-    """Return what changes when a file is written; nothing if there is none."""
-    try:
-        status = path.stat()
-    except FileNotFoundError:
-        return ()
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _numbered(name: str) -> re.Match[str] | None:
