@@ -153,7 +153,9 @@ class Recorded(Lockstep):
         if self._values:
             actions, told = act_and_explain(policy, view, rng)
         else:
-            actions = policy.act(view, rng)
+            actions = super().decide(policy, view, rng, places)
+            if (actions < 0).any():
+                raise ValueError(f"{policy!r} forfeited a game; data need whole games")
         columns = columns_of(view)
         columns["place"] = places.astype(np.int32)
         columns["agent"] = np.full(len(view), self._who[id(policy)], dtype=np.int8)

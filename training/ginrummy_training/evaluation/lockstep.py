@@ -170,6 +170,8 @@ class Lockstep:
 
     def decide(self, policy: Policy, view: View, rng: RowRandom, places: Rows) -> NDArray[np.int16]:
         """Return what a policy does in K positions; ``places`` [K] says in which of the games."""
+        if isinstance(policy, SeatPolicy):
+            return policy.act_at(self._seat_numbers(places, view.player), view, rng)
         return policy.act(view, rng)
 
     def deals_over(self, state: BatchState, rows: Rows, places: Rows) -> None:
@@ -186,11 +188,12 @@ class Lockstep:
                 if mine.size:
                     players = self._seats[self._places[mine]] ^ side
                     view = make_view(self._state.select(mine), self._rules, players)
-                    getattr(self._policies[number], event)(self._seat_numbers(mine, players), view)
+                    seats = self._seat_numbers(self._places[mine], players)
+                    getattr(self._policies[number], event)(seats, view)
 
-    def _seat_numbers(self, rows: Rows, players: Int8) -> NDArray[np.int64]:
-        """Return the seats of players in some rows, as `SeatPolicy` knows them, [K] int64."""
-        return self._first_seat + 2 * self._places[rows].astype(np.int64) + players
+    def _seat_numbers(self, places: Rows, players: Int8) -> NDArray[np.int64]:
+        """Return the seats of players in some games, as `SeatPolicy` knows them, [K] int64."""
+        return self._first_seat + 2 * places.astype(np.int64) + players
 
     def _act(self) -> Rows:
         """Ask the agents and step; return the rows whose mover forfeits, which are left alone."""
@@ -215,7 +218,9 @@ class Lockstep:
     def _note_forfeits(self, rows: Rows, side: Int8, actions: NDArray[np.int16]) -> None:
         state, places = self._state, self._places
         self._tally.note_forfeits(state, rows, places[rows], state.player[rows], actions[rows])
-        for row, seat in zip(rows, self._seat_numbers(rows, state.player[rows]), strict=True):
+        for row, seat in zip(
+            rows, self._seat_numbers(places[rows], state.player[rows]), strict=True
+        ):
             place = places[row]
             policy = self._policies[self._games.agents[place, side[row]]]
             assert isinstance(policy, SeatPolicy)
@@ -246,12 +251,7 @@ class Lockstep:
         rng = RowRandom(keys(self._keys[places], moments))
         view = make_view(state, self._rules)
         start = perf_counter()
-        policy = self._policies[number]
-        if isinstance(policy, SeatPolicy):
-            seats = self._first_seat + 2 * places.astype(np.int64) + view.player
-            actions = policy.act_at(seats, view, rng)
-        else:
-            actions = self.decide(policy, view, rng, places)
+        actions = self.decide(self._policies[number], view, rng, places)
         took = perf_counter() - start
         of_side = 2 * self._games.match[places] + (side if rows is None else side[rows])
         count = np.bincount(of_side, minlength=2 * self._matches).reshape(-1, 2)
