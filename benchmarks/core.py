@@ -186,7 +186,7 @@ def random_play(seed: int, games: int, observed: Observed = None) -> Contender:
 
 
 def knocked_deals(seed: int, count: int) -> tuple[BatchState, NDArray[np.intp]]:
-    """Return deals that ended with a knock, for `step.settle` to settle again.
+    """Return deals that ended with a knock, for `settlement.settle` to settle again.
 
     Both players draw at random, knock as soon as they can and else keep the least deadwood.
 
@@ -220,7 +220,7 @@ def knocked_deals(seed: int, count: int) -> tuple[BatchState, NDArray[np.intp]]:
 def settle_knocks(seed: int) -> Contender:
     """The knocker's arrangement, the defender's melds and lay-offs, points and score."""
     from ginrummy_env.core.rules import CLASSIC
-    from ginrummy_env.core.step import settle
+    from ginrummy_env.core.settlement import settle
 
     state, rows = knocked_deals(seed, SETTLED_BATCH)
 

@@ -57,8 +57,9 @@ ORDER = {
 `play` is a room apart: it imports nothing else of `ginrummy_training`."""
 
 CORE_ORDER = (
-    "checks", "cards", "rules", "chance", "melds", "deadwood", "layoff", "scoring", "actions",
-    "state", "deal", "legal", "game", "step", "view", "sampling", "observation", "single_game",
+    "types", "checks", "cards", "rules", "chance", "melds", "deadwood", "layoff", "scoring",
+    "actions", "state", "deal", "legal", "settlement", "game", "step", "view", "sampling",
+    "observation", "single_game",
 )  # fmt: skip
 """The modules of core; each may import only those before it."""
 

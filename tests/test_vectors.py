@@ -26,8 +26,9 @@ from ginrummy_env.core.layoff import (
 from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.rules import CLASSIC, Rules
 from ginrummy_env.core.scoring import DEFENDER, KNOCKER, final_scores, score_gin, score_knock
+from ginrummy_env.core.settlement import void_reasons
 from ginrummy_env.core.state import NOBODY, Outcome, Phase
-from ginrummy_env.core.step import step, void_reasons
+from ginrummy_env.core.step import step
 
 
 def by_rules(name):

@@ -38,9 +38,9 @@ from ginrummy_env.core.deadwood import (
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.legal import action_masks, mover_hands
 from ginrummy_env.core.rules import OPENSPIEL
+from ginrummy_env.core.settlement import lay_down
 from ginrummy_env.core.state import NOBODY, Outcome, Phase
 from ginrummy_env.core.step import step
-from ginrummy_env.core.view import lay_down
 
 ELEVEN, FIFTY, THROWN_BACK = "eleven cards", "fifty upcards", "thrown back"
 UNEXPLAINED = "unexplained"
@@ -242,14 +242,7 @@ class Comparison:
     def _lay_down(self, rows: NDArray[np.intp]) -> None:
         """Meld and lay off in OpenSpiel as our engine has done it."""
         some = self.state.select(rows)
-        laid = lay_down(
-            some.hands[:, 0],
-            some.hands[:, 1],
-            some.knocker,
-            some.discards,
-            some.outcome,
-            OPENSPIEL,
-        )
+        laid = lay_down(some.hands, some.knocker, some.discards, OPENSPIEL)
         for place, row in enumerate(rows.tolist()):
             spiel = self.spiel[row]
             self.report.knocks += 1

@@ -24,9 +24,6 @@ from ginrummy_env.core.cards import (
     NUM_RANKS,
     NUM_SUITS,
     RANK_POINTS,
-    Hands,
-    Points,
-    Rows,
     format_hand,
     lanes,
 )
@@ -41,6 +38,7 @@ from ginrummy_env.core.melds import (
     ranks_in_threes,
     suits_of_rank,
 )
+from ginrummy_env.core.types import Hands, Points, Rows
 
 NOT_HELD = 255
 """Stands for a card that is not held in `deadwood_after_discard`."""

@@ -13,13 +13,12 @@ from ginrummy_env.core.cards import (
     POINTS,
     RANK,
     SUIT,
-    Points,
-    Rows,
     format_card,
 )
 from ginrummy_env.core.chance import Purpose, bits, keys
 from ginrummy_env.core.rules import NUM_STOCK, Rules
 from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase
+from ginrummy_env.core.types import Points, Rows
 
 _CARD_FIELD = np.uint64(63)  # the low six bits of a random number carry the card
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ginrummy_env.core.cards import Points, Rows
 from ginrummy_env.core.chance import MAX_SEED
 from ginrummy_env.core.checks import whole, whole_numbers
 from ginrummy_env.core.deal import deal, decks, first_dealers, require_decks
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import NOBODY, BatchState, Int8, Phase, require_rows
+from ginrummy_env.core.state import NOBODY, BatchState, Phase, require_rows
+from ginrummy_env.core.types import Int8, Rows
 
 
 def new_games(
@@ -129,29 +129,6 @@ def next_dealers(dealer: Int8, winner: Int8, rules: Rules) -> Int8:
     """
     following = {"winner": winner, "loser": 1 - winner, "alternate": 1 - dealer}
     return np.where(winner == NOBODY, dealer, following[rules.next_dealer])
-
-
-def book(state: BatchState, rows: Rows, winner: Int8, points: Points, rules: Rules) -> None:
-    """Write the results of deals that are over. Changes ``state`` in place.
-
-    Args:
-        state: the batch.
-        rows: [K] row numbers, none twice.
-        winner: [K] 0, 1 or NOBODY.
-        points: [K] int16, the winner's.
-        rules: the target.
-
-    Source: RULES, The game.
-    """
-    state.winner[rows] = winner
-    state.points[rows] = points
-    won = np.flatnonzero(winner != NOBODY)
-    if won.size:
-        places = 2 * rows[won] + winner[won]
-        state.scores.reshape(-1)[places] += points[won]
-        state.deals_won.reshape(-1)[places] += 1
-    over = state.scores[rows].max(axis=1) >= rules.target
-    state.phase[rows] = np.where(over, Phase.GAME_OVER, Phase.DEAL_OVER)
 
 
 def game_winners(state: BatchState, rules: Rules) -> Int8:

@@ -12,16 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.cards import (
-    FULL_DECK,
-    NUM_RANKS,
-    NUM_SUITS,
-    Hands,
-    Points,
-    Rows,
-    hand_points,
-    lanes,
-)
+from ginrummy_env.core.cards import FULL_DECK, NUM_RANKS, NUM_SUITS, hand_points, lanes
 from ginrummy_env.core.deadwood import Choices, expand, points_left, set_choices
 from ginrummy_env.core.melds import (
     ALL_SETS,
@@ -33,8 +24,7 @@ from ginrummy_env.core.melds import (
     SET_NUMBER,
     cards_in_runs,
 )
-
-MeldNumbers = NDArray[np.int16]
+from ginrummy_env.core.types import Hands, MeldNumbers, Points, Rows
 
 _IS_SET = np.array([*(meld in set(ALL_SETS) for meld in MELDS), False])
 _RUN_MASK: Hands = np.where(_IS_SET, np.uint64(0), MELD_MASK)

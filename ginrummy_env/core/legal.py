@@ -13,10 +13,11 @@ from ginrummy_env.core.actions import (
     TAKE_UPCARD,
     IllegalActionError,
 )
-from ginrummy_env.core.cards import CARD_BIT, NO_CARD, NUM_CARDS, Hands, Points, card_planes
+from ginrummy_env.core.cards import CARD_BIT, NO_CARD, NUM_CARDS, card_planes
 from ginrummy_env.core.deadwood import deadwood, knock_discards, least_after_discard, may_reach
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import BatchState, Int8, Phase
+from ginrummy_env.core.state import BatchState, Phase
+from ginrummy_env.core.types import Hands, Int8, Points
 
 # The kinds of action, and what else `require_legal` may find. Plain numbers: an IntEnum's members
 # cost more to look up than a step of one game can spare.

@@ -18,9 +18,9 @@ from ginrummy_env.core.cards import (
     NUM_LANE_PATTERNS,
     NUM_RANKS,
     NUM_SUITS,
-    Hands,
     hand_of,
 )
+from ginrummy_env.core.types import Hands
 
 MIN_MELD = 3
 MAX_MELDS = 3

@@ -17,15 +17,12 @@ from ginrummy_env.core.cards import (
     NUM_CARDS,
     NUM_RANKS,
     NUM_SUITS,
-    Hands,
-    Points,
     card_planes,
 )
 from ginrummy_env.core.deadwood import NOT_HELD, deadwood_after_discard, melded_cards
 from ginrummy_env.core.state import Phase
+from ginrummy_env.core.types import Flat, Hands, Points
 from ginrummy_env.core.view import ME, OPPONENT, View
-
-Flat = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

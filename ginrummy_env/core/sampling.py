@@ -10,18 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.cards import (
-    HAND_SIZE,
-    NO_CARD,
-    NUM_CARDS,
-    Hands,
-    card_planes,
-    hand_of,
-    hand_size,
-)
+from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, card_planes, hand_of, hand_size
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Phase
+from ginrummy_env.core.types import Hands
 from ginrummy_env.core.view import OPPONENT, View
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.cards import Points
 from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.types import Points
 
 KNOCKER, NO_SIDE, DEFENDER = 1, 0, -1
 """Who wins a deal that somebody ended."""

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NO_ACTION
-from ginrummy_env.core.cards import CARD_BIT, HAND_SIZE, NO_CARD, NUM_CARDS, Hands, Points, Rows
-
-Int8 = NDArray[np.int8]
+from ginrummy_env.core.cards import CARD_BIT, HAND_SIZE, NO_CARD, NUM_CARDS
+from ginrummy_env.core.types import Hands, Int8, Points, Rows
 
 NUM_PLAYERS = 2
 NUM_PILE = NUM_CARDS - 2 * HAND_SIZE

@@ -1,14 +1,10 @@
-"""What an action does. A deal that ends is settled and scored at once."""
+"""What an action does. A deal that ends is settled at once (`settlement`)."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import KNOCK
-from ginrummy_env.core.cards import CARD_BIT, NO_CARD, NUM_CARDS, Hands, Rows
-from ginrummy_env.core.deadwood import deadwood
-from ginrummy_env.core.deal import doubled
-from ginrummy_env.core.game import book
-from ginrummy_env.core.layoff import defender_deadwood, knocker_arrangement
+from ginrummy_env.core.cards import CARD_BIT, NO_CARD, NUM_CARDS
 from ginrummy_env.core.legal import (
     BIG_GINS,
     DISCARDS,
@@ -22,16 +18,9 @@ from ginrummy_env.core.legal import (
     require_legal,
 )
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.scoring import DEFENDER, KNOCKER, NO_SIDE, score_gin, score_knock
-from ginrummy_env.core.state import (
-    NOBODY,
-    BatchState,
-    Int8,
-    Outcome,
-    Phase,
-    pile_mask,
-    player_index,
-)
+from ginrummy_env.core.settlement import settle, void_deals
+from ginrummy_env.core.state import BatchState, Phase, player_index
+from ginrummy_env.core.types import Rows
 
 _FIRST_DRAW, _DRAW = int(Phase.FIRST_DRAW), int(Phase.DRAW)
 _DISCARD, _WALL = int(Phase.DISCARD), int(Phase.WALL)
@@ -94,7 +83,7 @@ def _pass(state: BatchState, rows: Rows, rules: Rules) -> None:
     state.declined.reshape(-1)[player_index(state, rows)] |= CARD_BIT[state.upcard[rows]]
     at_wall = state.phase[rows] == _WALL
     if at_wall.any():
-        _void(state, rows[at_wall], rules)
+        void_deals(state, rows[at_wall], rules)
         rows = rows[~at_wall]
     dealer_passed = state.player[rows] == state.dealer[rows]
     state.phase[rows[dealer_passed]] = _FIRST_DRAW
@@ -166,81 +155,4 @@ def _end_turn(state: BatchState, rows: Rows, rules: Rules) -> None:
     if rules.turn_bound is not None:
         ended |= state.turn[rows] >= rules.turn_bound
     if ended.any():
-        _void(state, rows[ended], rules)
-
-
-def _void(state: BatchState, rows: Rows, rules: Rules) -> None:
-    state.outcome[rows] = Outcome.VOID
-    nobody = np.full(len(rows), NOBODY, dtype=np.int8)
-    book(state, rows, nobody, np.zeros(len(rows), dtype=np.int16), rules)
-
-
-def void_reasons(state: BatchState, rules: Rules) -> list[str | None]:
-    """Return why each deal is void: "bound", "stock", or None where it is not.
-
-    If both come in one turn it is the bound.
-    """
-    bound = np.zeros(len(state), dtype=np.bool_)
-    if rules.turn_bound is not None:
-        bound = state.turn >= rules.turn_bound
-    return [
-        None if outcome != Outcome.VOID else "bound" if by_bound else "stock"
-        for outcome, by_bound in zip(state.outcome.tolist(), bound.tolist(), strict=True)
-    ]
-
-
-def may_lay_off(knocker_deadwood: NDArray[np.int16], rules: Rules) -> NDArray[np.bool_]:
-    """Return whether the defender lays off, [N] bool: always, or not on gin.
-
-    Source: RULES, One deal, 6; RULES, Settings (``layoff_on_gin``).
-    """
-    return (knocker_deadwood > 0) | rules.layoff_on_gin
-
-
-def settle(state: BatchState, rows: Rows, rules: Rules) -> None:
-    """Lay down and score deals whose player to move has knocked. Changes ``state`` in place.
-
-    Args:
-        state: the batch; in these rows the knock discard lies on the pile already.
-        rows: [K] row numbers, none twice.
-        rules: the settings.
-
-    Source: RULES, One deal, 6; RULES, Scoring a deal.
-    """
-    knocker = state.player[rows]
-    hands = state.hands.reshape(-1)
-    mine, his = hands[2 * rows + knocker], hands[2 * rows + 1 - knocker]
-    melds, knocker_deadwood = knocker_arrangement(
-        mine, pile_mask(state.first_upcard[rows], state.discarded[rows], state.known[rows])
-    )
-    defender = defender_deadwood(his, melds, may_lay_off(knocker_deadwood, rules))
-    side, points, outcome = _score(mine, his, knocker_deadwood, defender, rules)
-    points = np.where(doubled(state.first_upcard[rows], rules), 2 * points, points)
-    winner = np.select([side == KNOCKER, side == DEFENDER], [knocker, 1 - knocker], NOBODY)
-    state.knocker[rows] = knocker
-    state.knocker_deadwood[rows] = knocker_deadwood
-    state.defender_deadwood[rows] = defender
-    state.outcome[rows] = outcome
-    book(state, rows, winner.astype(np.int8), points.astype(np.int16), rules)
-
-
-def _score(
-    mine: Hands,
-    his: Hands,
-    knocker_deadwood: NDArray[np.int16],
-    defender: NDArray[np.int16],
-    rules: Rules,
-) -> tuple[Int8, NDArray[np.int16], Int8]:
-    """Return side, points and outcome of each deal that was laid down."""
-    side, points = score_knock(knocker_deadwood, defender, rules)
-    ended = {KNOCKER: Outcome.KNOCK, NO_SIDE: Outcome.EQUAL, DEFENDER: Outcome.UNDERCUT}
-    outcome = np.select([side == s for s in ended], [int(o) for o in ended.values()])
-    gins = np.flatnonzero(knocker_deadwood == 0)
-    if gins.size:
-        big = np.bitwise_count(mine[gins]) == 11
-        side[gins], points[gins], answered = score_gin(
-            defender[gins], deadwood(his[gins]), big, rules
-        )
-        outcome[gins] = np.where(big, Outcome.BIG_GIN, Outcome.GIN)
-        outcome[gins[answered]] = Outcome.GIN_ANSWERED
-    return side, points, outcome.astype(np.int8)
+        void_deals(state, rows[ended], rules)

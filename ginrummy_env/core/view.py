@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NO_ACTION
-from ginrummy_env.core.cards import FULL_DECK, Hands, Points
-from ginrummy_env.core.layoff import Defence, MeldNumbers, defend, knocker_arrangement
+from ginrummy_env.core.cards import FULL_DECK
 from ginrummy_env.core.legal import masks_of
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import NOBODY, BatchState, Int8, Outcome, as_index, pile_mask
-from ginrummy_env.core.step import may_lay_off
+from ginrummy_env.core.settlement import LaidDown, lay_down
+from ginrummy_env.core.state import NOBODY, BatchState, Outcome, as_index, pile_mask
+from ginrummy_env.core.types import Hands, Int8, Points
 
 ME, OPPONENT = 0, 1
 """Columns of the view's [N, 2] arrays."""
@@ -88,58 +88,17 @@ class View:
             self.rules, *(np.asarray(getattr(self, name)[index]) for name in ARRAY_NAMES)
         )
 
-    def laid_down(self) -> "LaidDown":
+    def laid_down(self) -> LaidDown:
         """Return what lies on the table, for rows in which somebody has knocked.
 
         Raises:
             ValueError: a row in which nobody has knocked.
         """
-        return lay_down(
-            self.hand, self.opponent_hand, self.knocker, self.discards, self.outcome, self.rules
-        )
+        hands = np.stack([self.hand, self.opponent_hand], axis=1)
+        return lay_down(hands, self.knocker, self.discards, self.rules)
 
 
 ARRAY_NAMES: tuple[str, ...] = tuple(f.name for f in fields(View) if f.name != "rules")
-
-
-@dataclass(slots=True)
-class LaidDown:
-    """What lies on the table at the end of deals that somebody ended."""
-
-    knocker_melds: MeldNumbers
-    """[N, 3] int16 numbers of `melds.MELDS`, NO_MELD behind."""
-
-    defence: Defence
-    """The defender's melds, lay-offs and what is left of his cards."""
-
-
-def lay_down(
-    hands: Hands,
-    others: Hands,
-    knocker: Int8,
-    discards: Hands,
-    outcome: Int8,
-    rules: Rules,
-) -> LaidDown:
-    """Return the melds and lay-offs of deals that ended with a knock, gin or big gin.
-
-    Args:
-        hands, others: [N] uint64, the hands of players 0 and 1 (or of the viewer and his opponent).
-        knocker: [N] which of the two knocked, 0 or 1.
-        discards: [N] uint64, the discard pile.
-        outcome: [N] Outcome.
-        rules: the settings.
-
-    Raises:
-        ValueError: a deal in which nobody has knocked.
-    """
-    if (knocker == NOBODY).any():
-        row = int(np.flatnonzero(knocker == NOBODY)[0])
-        raise ValueError(f"row {row}: nobody has knocked, so nothing is laid down")
-    mine = np.where(knocker == 0, hands, others)
-    his = np.where(knocker == 0, others, hands)
-    melds, deadwood = knocker_arrangement(mine, discards)
-    return LaidDown(melds, defend(his, melds, may_lay_off(deadwood, rules)))
 
 
 def make_view(state: BatchState, rules: Rules, players: ArrayLike | None = None) -> View:

@@ -12,9 +12,8 @@ from ginrummy_env.core.cards import Rows, format_card, format_hand
 from ginrummy_env.core.melds import MELDS, NO_MELD
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import final_scores
+from ginrummy_env.core.settlement import LaidDown, lay_down, void_reasons
 from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase
-from ginrummy_env.core.step import void_reasons
-from ginrummy_env.core.view import LaidDown, lay_down
 
 RESULT_KEYS = {
     "outcome": "gin, big_gin, knock, undercut, equal, gin_answered or void",
@@ -77,11 +76,7 @@ class EndedDeals:
         places = np.full(len(state), -1, dtype=np.intp)
         places[knocked] = np.arange(len(knocked))
         some = state.select(knocked)
-        hands = some.hands
-        laid = lay_down(
-            hands[:, 0], hands[:, 1], some.knocker, some.discards, some.outcome, self.rules
-        )
-        return places, laid
+        return places, lay_down(some.hands, some.knocker, some.discards, self.rules)
 
     def describe(self, place: int) -> dict[str, Any]:
         """Return what is told of one deal, see RESULT_KEYS."""

@@ -11,7 +11,8 @@ from ginrummy_env.core.chance import MAX_SEED
 from ginrummy_env.core.checks import quoted, real, whole
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import final_scores
-from ginrummy_env.core.state import NOBODY, NUM_PLAYERS, Outcome
+from ginrummy_env.core.settlement import DealEnd
+from ginrummy_env.core.state import NOBODY, NUM_PLAYERS
 
 Cards = tuple[int, ...]
 Pair = tuple[int, int]
@@ -87,31 +88,6 @@ class Annotation:
             require_line("note", self.note, MAX_NOTE)
         elif not values and not estimate:
             raise ValueError(f"annotation of action {self.step}: neither values nor a note")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DealEnd:
-    """How a deal ended. Pairs are by player, as everywhere; nothing is laid down if it is void."""
-
-    outcome: Outcome
-    winner: int
-    """0, 1 or NOBODY."""
-    points: int
-    """The winner's points of this deal."""
-    scores: Pair
-    """Points of the game with this deal."""
-    deals_won: Pair
-    """Deals of the game won, this one included."""
-    void_reason: str | None = None
-    """ "stock", "bound", or None if the deal is not void."""
-    knocker: int = NOBODY
-    """0, 1 or NOBODY."""
-    melds: tuple[tuple[Cards, ...], tuple[Cards, ...]] = ((), ())
-    layoffs: tuple[Cards, ...] = ()
-    """The defender's, on each of the knocker's melds."""
-    deadwood_cards: tuple[Cards, Cards] = ((), ())
-    deadwood: Pair = (-1, -1)
-    """In points, after lay-offs; -1 if nobody knocked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,19 +23,19 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.settlement import DealEnd, deal_ends
 from ginrummy_env.core.state import NOBODY, BatchState, Outcome, require_rows
+from ginrummy_env.core.types import Rows
 from ginrummy_env.files import write_whole
 from ginrummy_env.records.data import (
     Annotation,
-    DealEnd,
     DealRecord,
     GameRecord,
     RecordError,
 )
 from ginrummy_env.records.parser import MAX_LINE, GameText, parse_games
-from ginrummy_env.records.replay import complete, complete_texts, deal_ends, replay
+from ginrummy_env.records.replay import complete, complete_texts, replay
 from ginrummy_env.records.writer import write_game
 
 __all__ = [

@@ -3,26 +3,22 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_env.core.actions import IllegalActionError, format_action
-from ginrummy_env.core.cards import NO_CARD, Rows, cards_of, format_card
+from ginrummy_env.core.cards import NO_CARD, format_card
 from ginrummy_env.core.checks import quoted
 from ginrummy_env.core.game import new_games, next_dealers
-from ginrummy_env.core.layoff import deadwood_cards
 from ginrummy_env.core.legal import action_masks
-from ginrummy_env.core.melds import MELDS, NO_MELD
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase, concatenate
-from ginrummy_env.core.step import step, void_reasons
-from ginrummy_env.core.view import lay_down
+from ginrummy_env.core.settlement import DealEnd, deal_ends
+from ginrummy_env.core.state import NOBODY, BatchState, Phase, concatenate
+from ginrummy_env.core.step import step
+from ginrummy_env.core.types import Rows
 from ginrummy_env.records.data import (
     MAX_SCORE,
-    Cards,
-    DealEnd,
     DealRecord,
     GameRecord,
     Pair,
@@ -77,64 +73,6 @@ def replay(record: GameRecord) -> list[BatchState]:
     rows = np.concatenate([rows for rows, _ in positions])
     everything = concatenate([state for _, state in positions])
     return [everything.select(np.flatnonzero(rows == row)) for row in range(len(deals))]
-
-
-def deal_ends(state: BatchState, rules: Rules) -> list[DealEnd | None]:
-    """Return how each deal ended, or None where it is not over."""
-    ends: list[DealEnd | None] = [None] * len(state)
-    reasons = void_reasons(state, rules)
-    for row in np.flatnonzero(state.over & (state.outcome != Outcome.NONE)).tolist():
-        ends[row] = DealEnd(
-            outcome=Outcome(int(state.outcome[row])),
-            winner=int(state.winner[row]),
-            points=int(state.points[row]),
-            scores=_pair(state.scores[row].tolist()),
-            deals_won=_pair(state.deals_won[row].tolist()),
-            void_reason=reasons[row],
-        )
-    knocked = np.flatnonzero(state.knocker != NOBODY)
-    for row, laid in zip(knocked.tolist(), _laid(state.select(knocked), rules), strict=True):
-        end = ends[row]
-        assert end is not None
-        ends[row] = replace(end, **laid)
-    return ends
-
-
-def _laid(state: BatchState, rules: Rules) -> list[dict[str, Any]]:
-    """Return what lies on the table, as the fields of `DealEnd`, where all rows have knocked."""
-    if not len(state):
-        return []
-    hands, knocker = state.hands, state.knocker
-    laid = lay_down(hands[:, 0], hands[:, 1], knocker, state.discards, state.outcome, rules)
-    mine = np.where(knocker == 0, hands[:, 0], hands[:, 1])
-    left = deadwood_cards(mine, laid.knocker_melds)
-    rows = []
-    for row, side in enumerate(knocker.tolist()):
-        # Pairs for knocker and defender, which are then put in the order of the players.
-        melds = _melds(laid.knocker_melds[row]), _melds(laid.defence.melds[row])
-        deadwood = int(state.knocker_deadwood[row]), int(state.defender_deadwood[row])
-        loose = cards_of(left[row]), cards_of(laid.defence.deadwood_cards[row])
-        layoffs = laid.defence.layoffs[row, : len(melds[0])]
-        order = -1 if side else 1
-        rows.append(
-            {
-                "knocker": side,
-                "melds": melds[::order],
-                "deadwood": deadwood[::order],
-                "deadwood_cards": tuple(map(tuple, loose))[::order],
-                "layoffs": tuple(tuple(cards_of(cards)) for cards in layoffs),
-            }
-        )
-    return rows
-
-
-def _melds(numbers: NDArray[np.int16]) -> tuple[Cards, ...]:
-    return tuple(MELDS[number] for number in numbers.tolist() if number != NO_MELD)
-
-
-def _pair(numbers: Sequence[int]) -> Pair:
-    first, second = numbers
-    return first, second
 
 
 @dataclass(slots=True)

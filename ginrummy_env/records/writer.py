@@ -51,11 +51,11 @@ from ginrummy_env.core.actions import DRAW_STOCK, TAKE_UPCARD, format_action
 from ginrummy_env.core.cards import HAND_SIZE, NUM_CARDS, format_card
 from ginrummy_env.core.deal import decks
 from ginrummy_env.core.rules import rules_name
+from ginrummy_env.core.settlement import DealEnd
 from ginrummy_env.core.state import NOBODY
 from ginrummy_env.records.data import (
     Annotation,
     Cards,
-    DealEnd,
     DealRecord,
     GameRecord,
     RecordError,

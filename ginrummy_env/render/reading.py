@@ -28,8 +28,9 @@ from ginrummy_env.core.legal import forbidden_cards
 from ginrummy_env.core.melds import MELDS, NO_MELD
 from ginrummy_env.core.rules import rules_name
 from ginrummy_env.core.scoring import final_scores
+from ginrummy_env.core.settlement import LaidDown
 from ginrummy_env.core.state import NOBODY, Outcome, Phase
-from ginrummy_env.core.view import ME, OPPONENT, LaidDown, View, players_of
+from ginrummy_env.core.view import ME, OPPONENT, View, players_of
 from ginrummy_env.render.position import NAMES, Cards, Group, Position, Side
 
 _LONGEST_NAME, _LONGEST_RULES = 16, 24

@@ -8,7 +8,7 @@ from benchmarks.registry import Benchmark, Goal, Measured, Measurement
 from benchmarks.report import Results
 from benchmarks.timing import Slice, Timing, Work
 from ginrummy_env.core.rules import CLASSIC
-from ginrummy_env.core.step import settle
+from ginrummy_env.core.settlement import settle
 
 
 def timing_of(*rates):

@@ -9,7 +9,6 @@ from cases import SCORES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ginrummy_env.core.game import book
 from ginrummy_env.core.rules import CLASSIC, Rules
 from ginrummy_env.core.scoring import (
     DEFENDER,
@@ -19,6 +18,7 @@ from ginrummy_env.core.scoring import (
     score_gin,
     score_knock,
 )
+from ginrummy_env.core.settlement import book
 from ginrummy_env.core.state import BatchState
 
 SIDES = {"knocker": KNOCKER, "defender": DEFENDER, None: NO_SIDE}

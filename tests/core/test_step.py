@@ -25,8 +25,9 @@ from ginrummy_env.core.deadwood import deadwood_after_discard
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.legal import action_masks, mover_hands
 from ginrummy_env.core.rules import CLASSIC, EAAI, MODERN, OKLAHOMA, Rules
+from ginrummy_env.core.settlement import void_reasons
 from ginrummy_env.core.state import FIELD_NAMES, NOBODY, Outcome, Phase
-from ginrummy_env.core.step import step, void_reasons
+from ginrummy_env.core.step import step
 
 LOOSE = "As 3h 5d 7c 9s Jh Kd 2c 4s 6h"
 

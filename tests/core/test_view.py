@@ -27,6 +27,7 @@ from ginrummy_env.core.game import new_games
 from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.melds import MELD_MASK
 from ginrummy_env.core.rules import CLASSIC, EAAI, MODERN, OKLAHOMA, OPENSPIEL, RLCARD
+from ginrummy_env.core.settlement import lay_down
 from ginrummy_env.core.state import FIELD_NAMES, NOBODY, Outcome, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import (
@@ -34,7 +35,6 @@ from ginrummy_env.core.view import (
     ME,
     OPPONENT,
     View,
-    lay_down,
     make_view,
     players_of,
 )
@@ -329,12 +329,11 @@ def test_players_are_0_or_1(players):
 
 
 def test_laying_down_by_player_or_by_side():
-    """`lay_down` takes the hands of players 0 and 1, or of the viewer and his opponent."""
+    """`lay_down` takes the hands of players 0 and 1, or of the viewer and the opponent."""
     *_, state = play_deals(new_games(0, 50, CLASSIC), CLASSIC, np.random.default_rng(0))
     ended = state.select(state.knocker != NOBODY)
-    hands, others = ended.hands.T
-    straight = lay_down(hands, others, ended.knocker, ended.discards, ended.outcome, CLASSIC)
-    swapped = lay_down(others, hands, 1 - ended.knocker, ended.discards, ended.outcome, CLASSIC)
+    straight = lay_down(ended.hands, ended.knocker, ended.discards, CLASSIC)
+    swapped = lay_down(ended.hands[:, ::-1], 1 - ended.knocker, ended.discards, CLASSIC)
     assert (straight.knocker_melds == swapped.knocker_melds).all()
     assert (straight.defence.deadwood == swapped.defence.deadwood).all()
     assert isinstance(make_view(ended, CLASSIC), View)

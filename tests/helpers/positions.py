@@ -36,9 +36,10 @@ from ginrummy_env.core.game import new_games
 from ginrummy_env.core.legal import action_masks, mover_hands
 from ginrummy_env.core.melds import MELDS, NO_MELD
 from ginrummy_env.core.rules import CLASSIC, MODERN, OPENSPIEL, Rules
+from ginrummy_env.core.settlement import lay_down, void_reasons
 from ginrummy_env.core.state import FIELD_NAMES, NOBODY, BatchState, Outcome, Phase, concatenate
-from ginrummy_env.core.step import step, void_reasons
-from ginrummy_env.core.view import ARRAY_NAMES, View, lay_down
+from ginrummy_env.core.step import step
+from ginrummy_env.core.view import ARRAY_NAMES, View
 
 # Actions and phases as the vectors and the oracle write them
 
@@ -249,9 +250,7 @@ def results(state: BatchState, rules: Rules) -> list[dict]:
     """How each deal ended, as the vectors and the oracle write it (but for ``tie_results``)."""
     knocked = np.flatnonzero(state.knocker != NOBODY)
     ended = state.select(knocked)
-    laid = lay_down(
-        ended.hands[:, 0], ended.hands[:, 1], ended.knocker, ended.discards, ended.outcome, rules
-    )
+    laid = lay_down(ended.hands, ended.knocker, ended.discards, rules)
     melds = dict(zip(knocked.tolist(), map(meld_lists, laid.knocker_melds), strict=True))
 
     def or_none(number):

@@ -19,7 +19,8 @@ from ginrummy_env.core.chance import Random
 from ginrummy_env.core.deadwood import deadwood, least_after_discard
 from ginrummy_env.core.legal import can_take_at_wall, forbidden_cards
 from ginrummy_env.core.melds import cards_in_runs, suits_of_rank
-from ginrummy_env.core.state import Int8, Phase
+from ginrummy_env.core.state import Phase
+from ginrummy_env.core.types import Int8
 from ginrummy_env.core.view import View
 
 Flags = NDArray[np.bool_]

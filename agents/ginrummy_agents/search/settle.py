@@ -12,9 +12,7 @@ from ginrummy_env.core.deadwood import deadwood, lane_sum
 from ginrummy_env.core.layoff import defender_deadwood, knocker_arrangement
 from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_threes
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.scoring import DEFENDER, KNOCKER, NO_SIDE, score_gin, score_knock
-from ginrummy_env.core.state import Outcome
-from ginrummy_env.core.step import may_lay_off
+from ginrummy_env.core.settlement import may_lay_off, score_laid_down
 
 
 def arranged(hands: Hands) -> tuple[Hands, Hands]:
@@ -82,7 +80,7 @@ def quick_settle(knocker: Hands, defender: Hands, rules: Rules) -> tuple[Points,
             joined = kept | runs
             over = points_of(joined & ~cards_in_runs(joined) & ~fourths)
             rest[full] = np.minimum(rest[full], over)
-    return _scored(left, rest, alone, rules)
+    return _signed(left, rest, alone, rules)
 
 
 def settle(
@@ -101,22 +99,13 @@ def settle(
     """
     laid, left = knocker_arrangement(knocker, pile)
     rest = defender_deadwood(defender, laid, may_lay_off(left, rules))
-    return _scored(left, rest, deadwood(defender), rules)
+    return _signed(left, rest, deadwood(defender), rules)
 
 
-def _scored(
+def _signed(
     left: Points, rest: Points, alone: Points, rules: Rules
 ) -> tuple[Points, NDArray[np.int8]]:
     """Return points and Outcome from both deadwoods, and the defender's without lay-offs."""
-    side, points = score_knock(left, rest, rules)
-    outcome = np.full(len(left), Outcome.KNOCK, dtype=np.int8)
-    outcome[side == DEFENDER] = Outcome.UNDERCUT
-    outcome[side == NO_SIDE] = Outcome.EQUAL
-    gins = np.flatnonzero(left == 0)
-    if gins.size:
-        big = np.zeros(len(gins), dtype=np.bool_)
-        side[gins], points[gins], answered = score_gin(rest[gins], alone[gins], big, rules)
-        outcome[gins] = np.where(answered, Outcome.GIN_ANSWERED, Outcome.GIN)
-    signs = np.zeros(len(left), dtype=np.int16)
-    signs[side == KNOCKER], signs[side == DEFENDER] = 1, -1
-    return signs * points, outcome
+    never_big = np.zeros(len(left), dtype=np.bool_)
+    side, points, outcome = score_laid_down(left, rest, alone, never_big, rules)
+    return side * points, outcome  # KNOCKER is 1, NO_SIDE 0, DEFENDER -1

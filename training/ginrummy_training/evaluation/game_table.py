@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_env.core.actions import PASS, TAKE_UPCARD
-from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import final_scores
-from ginrummy_env.core.state import NOBODY, BatchState, Int8, Outcome, Phase
+from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase
+from ginrummy_env.core.types import Int8, Rows
 from ginrummy_env.policy import Forfeit
 
 Table = NDArray[np.void]

@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_env.core.actions import IllegalActionError
-from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games, next_deals, restart
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import BatchState, Int8, Phase
+from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.step import step
+from ginrummy_env.core.types import Int8, Rows
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import Policy, SeatPolicy
 from ginrummy_env.records.recorder import Recorder
