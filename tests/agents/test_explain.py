@@ -16,7 +16,7 @@ from ginrummy_env.policy import make_policy
 
 
 def played(spec, rules, games=48, steps=30):
-    """Let an agent play; yield (view, what it does, what it tells)."""
+    """Let an agent play; yield (view, keys of its random numbers, what it does, what it tells)."""
     policy, settings = make_policy(spec), as_rules(rules)
     state = new_games(3, np.arange(games, dtype=np.uint64), settings)
     for _ in range(steps):
@@ -26,8 +26,7 @@ def played(spec, rules, games=48, steps=30):
         part = state.select(live)
         view, row_keys = make_view(part, settings), keys(9, part.game_number, part.step_count)
         actions, told = act_and_explain(policy, view, RowRandom(row_keys))
-        np.testing.assert_array_equal(actions, policy.act(view, RowRandom(row_keys)))
-        yield view, actions, told
+        yield view, row_keys, actions, told
         everywhere = np.zeros(games, dtype=np.int16)
         everywhere[live] = actions
         step(state, everywhere, settings)
@@ -36,8 +35,9 @@ def played(spec, rules, games=48, steps=30):
 @pytest.mark.parametrize("rules", ["eaai", "classic"])
 @pytest.mark.parametrize("spec", ["search:8", "champion", "ppo", "ppo:temperature=1"])
 def test_only_legal_actions_have_values_and_acting_is_as_without(spec, rules):
-    told_of = 0
-    for view, _, told in played(spec, rules):
+    told_of, policy = 0, make_policy(spec)
+    for view, row_keys, actions, told in played(spec, rules):
+        np.testing.assert_array_equal(actions, policy.act(view, RowRandom(row_keys)))
         known = ~np.isnan(told.values)
         assert not (known & ~view.action_masks()).any()
         told_of += known.any(axis=1).sum()
@@ -47,7 +47,7 @@ def test_only_legal_actions_have_values_and_acting_is_as_without(spec, rules):
 @pytest.mark.parametrize("rules", sorted(PRESETS))
 def test_the_champion_does_what_it_says_is_worth_most(rules):
     compared = 0
-    for view, actions, told in played("champion", rules):
+    for view, _, actions, told in played("champion", rules):
         known = ~np.isnan(told.values)
         several = known.sum(axis=1) > 1
         # Gin is laid down, not weighed; and what has to be knocked with is not chosen by worth.
@@ -82,4 +82,4 @@ def test_it_explains_with_the_random_numbers_that_it_acted_with(rng):
 
 
 def test_others_tell_nothing():
-    assert all(told is None for _, _, told in played("simple", "eaai", steps=3))
+    assert all(told is None for *_, told in played("simple", "eaai", steps=3))

@@ -1,5 +1,7 @@
 """What is counted of how an agent plays is what it does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,6 +10,7 @@ from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import CLASSIC, EAAI
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
+from ginrummy_training import plotting
 from ginrummy_training.analysis.behaviour import LEADS, TURNS, UPCARDS, Watched, habits, shares
 from ginrummy_training.analysis.behaviour_figures import (
     knock_map,
@@ -55,8 +58,9 @@ def test_gold_takes_what_lowers_deadwood_too():
 
 
 def test_watching_changes_no_game():
-    alone = play_match("heuristic", "simple", games=20, seed=5, rules="eaai")
-    watched = play_match(Watched("heuristic"), "simple", games=20, seed=5, rules="eaai")
+    rules = replace(EAAI, target=30)
+    alone = play_match("heuristic", "simple", games=20, seed=5, rules=rules)
+    watched = play_match(Watched("heuristic"), "simple", games=20, seed=5, rules=rules)
     np.testing.assert_array_equal(alone.table, watched.table)
 
 
@@ -89,12 +93,14 @@ def test_shares_add_up_and_leave_out_what_is_rare(simple):
 
 
 def test_one_agent_against_itself_is_watched_once():
-    table = habits("simple", "simple", rules=EAAI, games=2, seed=3)
-    result = play_match("simple", "simple", games=2, seed=3, rules=EAAI)
+    rules = replace(EAAI, target=50)
+    table = habits("simple", "simple", rules=rules, games=2, seed=3)
+    result = play_match("simple", "simple", games=2, seed=3, rules=rules)
     assert done(table, "least")[1] < int(result.table["knock_turns"].sum()) * 0.7
 
 
-def test_pictures_are_drawn_from_many_chances_and_from_few(simple):
+def test_pictures_are_drawn_from_many_chances_and_from_few(simple, monkeypatch):
+    monkeypatch.setattr(plotting, "DPI", 30)
     few = simple[simple["turn"] == 1]
     empty = pd.DataFrame(columns=simple.columns).astype(simple.dtypes)
     for table in (simple, few, empty):

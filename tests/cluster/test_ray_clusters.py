@@ -19,7 +19,7 @@ from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_result import MatchResult
 
 ROOT = Path(__file__).parents[2]
-SETTINGS = {"seed": 4, "rules": "eaai"}
+SETTINGS = {"seed": 4, "rules": "eaai,target=30"}
 
 
 @pytest.fixture(scope="module")
@@ -53,13 +53,23 @@ def drive(out, *where):
         "--games",
         "60000",
     ]
-    command += ["--seed", "4", "--rules", "eaai", "--out", str(out), "--range", "40", "--ray"]
+    command += [
+        "--seed",
+        "4",
+        "--rules",
+        SETTINGS["rules"],
+        "--out",
+        str(out),
+        "--range",
+        "40",
+        "--ray",
+    ]
     # It has a token and is not told that one is needed.
     environment = {name: value for name, value in os.environ.items() if name != "RAY_AUTH_MODE"}
     driver = subprocess.Popen(
         [*command, *where], cwd=ROOT, env=environment, stderr=subprocess.PIPE, text=True
     )
-    deadline = time.monotonic() + 180
+    deadline = time.monotonic() + 600
     while not (out / "games.npz").exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     kept = MatchResult.load(out / "games.npz", 60_000).table["done"].sum()
@@ -73,7 +83,7 @@ def processes(of):
 
 def left(started):
     """Those that have not ended after a while."""
-    return psutil.wait_procs(started, timeout=60)[1]
+    return psutil.wait_procs(started, timeout=600)[1]
 
 
 def goes_on(out, cluster, match_alone):
@@ -99,7 +109,7 @@ def test_an_interrupted_driver_ends_its_own_cluster_and_goes_on(cluster, match_a
     started = processes(driver.pid)
     assert any("raylet" in process.name() for process in started)
     driver.send_signal(signal.SIGINT)
-    assert "the same command goes on" in driver.communicate(timeout=60)[1]
+    assert "the same command goes on" in driver.communicate(timeout=600)[1]
     assert driver.returncode == 130
     assert not left(started)
     assert not cluster.head_node.dead_processes()

@@ -15,7 +15,7 @@ from ginrummy_training.evaluation.processes import WorkerError
 from ginrummy_training.evaluation.tournament import play_tournament
 
 AGENTS = ["simple", "gold", "simple:0"]
-SETTINGS = {"seed": 4, "rules": "eaai"}
+SETTINGS = {"seed": 4, "rules": "eaai,target=30"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -65,7 +65,7 @@ def test_a_tournament_goes_on_without_a_node_that_is_removed(cluster, alone, tmp
 
     def remove(number, done):
         if done and node in cluster.worker_nodes:
-            deadline = time.monotonic() + 60
+            deadline = time.monotonic() + 600
             while not mark.exists() and time.monotonic() < deadline:
                 time.sleep(0.05)
             cluster.remove_node(node, allow_graceful=False)

@@ -331,7 +331,7 @@ class TestTheSameWhoeverMakesIt:
             env={**os.environ, "OMP_NUM_THREADS": "1"},
         )
         try:
-            end = monotonic() + 90
+            end = monotonic() + 600
             while monotonic() < end and not (out / "games" / "00001.parquet").exists():
                 assert process.poll() is None, "it has ended by itself"
                 sleep(0.02)

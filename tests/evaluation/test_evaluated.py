@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from ginrummy_agents.learned.policy import NetworkPolicy, load_network, shipped
-from ginrummy_env.core.rules import CLASSIC
+from ginrummy_env.core.rules import CLASSIC, EAAI
 from ginrummy_training.analysis.notebook_cache import FOLDER_VARIABLE, kept_training, mark_of
 from ginrummy_training.evaluation.annotated_records import record_match
 from ginrummy_training.evaluation.comparison import decisions, evaluated, rates_picture
@@ -17,11 +17,12 @@ from ginrummy_training.learning.settings import SMOKE
 
 def test_each_agent_meets_each_opponent_on_the_same_decks():
     agents = {"gin only": "simple:0", "greedy": "gold"}
-    table = evaluated(agents, ["simple", "hein"], rules="eaai", games=20, seed=3)
+    rules = replace(EAAI, target=30)
+    table = evaluated(agents, ["simple", "hein"], rules=rules, games=20, seed=3)
     assert list(zip(table["agent"], table["against"], strict=True)) == [
         (agent, against) for against in ("simple", "hein") for agent in agents
     ]
-    won = games_won(play_match("gold", "simple", games=20, seed=3, rules="eaai"))
+    won = games_won(play_match("gold", "simple", games=20, seed=3, rules=rules))
     row = table[(table["agent"] == "greedy") & (table["against"] == "simple")].iloc[0]
     assert (row["games won %"], row["low"], row["high"]) == pytest.approx(
         (100 * won.value, 100 * won.low, 100 * won.high), abs=0.001

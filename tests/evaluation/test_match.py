@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from ginrummy_agents.learned.policy import load_network, shipped
 from ginrummy_agents.rules.gold import Gold
 from ginrummy_env.core.actions import DRAW_STOCK, PASS, TAKE_UPCARD, IllegalActionError
 from ginrummy_env.core.deal import decks
-from ginrummy_env.core.rules import EAAI, PRESETS, Rules
+from ginrummy_env.core.rules import EAAI, PRESETS, Rules, as_rules
 from ginrummy_env.core.state import Outcome
 from ginrummy_env.records.recorder import write
 from ginrummy_training.evaluation import match as match_module
@@ -28,11 +29,14 @@ from ginrummy_training.storage import ResultError, read_arrays, write_arrays
 
 ROOT = Path(__file__).parents[2]
 
+SHORT = replace(EAAI, target=30)
+"""A match takes as long as its longest game: so games of a few deals."""
+
 
 @pytest.fixture(scope="module")
 def played():
     """A match that the others are held against."""
-    return play_match("simple", "gold", games=40, seed=5, rules="eaai", batch=50)
+    return play_match("simple", "gold", games=40, seed=5, rules=SHORT, batch=50)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +66,7 @@ def test_the_same_games_for_any_batch_and_number_of_workers(played, workers, bat
     """Chance: a deck hangs on seed, game and deal alone."""
     games = 4 if batch == 1 else 40
     again = play_match(
-        "simple", "gold", games=games, seed=5, rules="eaai", workers=workers, batch=batch
+        "simple", "gold", games=games, seed=5, rules=SHORT, workers=workers, batch=batch
     )
     assert again.table.tobytes() == played.table[:games].tobytes()
 
@@ -72,7 +76,7 @@ def test_the_global_generator_changes_nothing(played):
     np.random.seed(1)  # noqa: NPY002
     np.random.random(7)  # noqa: NPY002
     before = np.random.get_state()[1].tobytes()  # noqa: NPY002
-    again = play_match("simple", "gold", games=40, seed=5, rules="eaai")
+    again = play_match("simple", "gold", games=40, seed=5, rules=SHORT)
     after = np.random.get_state()[1].tobytes()  # noqa: NPY002
     np.random.set_state(state)  # noqa: NPY002
     assert same(again, played)
@@ -83,7 +87,7 @@ def test_a_game_comes_back_from_its_seed_and_number_alone(played):
     for game in (17, 38):
         agents = [match_module.make_policy(name) for name in ("simple", "gold")]
         games = Games(np.zeros(1, dtype=int), np.array([game]), np.int8([[0, 1]]))
-        lockstep = Lockstep(agents, games, EAAI, seed=5)
+        lockstep = Lockstep(agents, games, SHORT, seed=5)
         while lockstep.running:
             lockstep.step()
         _, table, _ = lockstep.collect()
@@ -91,22 +95,22 @@ def test_a_game_comes_back_from_its_seed_and_number_alone(played):
 
 
 def test_matches_played_together_are_those_played_alone(played):
-    other = match_module.Match(("gold", "simple:0"), EAAI, 5)
-    another = match_module.Match(("gold", "simple:0"), Rules(), 5)
+    other = match_module.Match(("gold", "simple:0"), SHORT, 5)
+    another = match_module.Match(("gold", "simple:0"), Rules(target=30), 5)
     together = play_matches([other, played.match, another], games=20, batch=30)
     assert together[1].table.tobytes() == played.table[:20].tobytes()
-    assert same(together[0], play_match("gold", "simple:0", games=20, seed=5, rules="eaai"))
-    assert same(together[2], play_match("gold", "simple:0", games=20, seed=5))
+    assert same(together[0], play_match("gold", "simple:0", games=20, seed=5, rules=SHORT))
+    assert same(together[2], play_match("gold", "simple:0", games=20, seed=5, rules=another.rules))
 
 
 def test_another_seed_gives_other_games(played):
-    other = play_match("simple", "gold", games=40, seed=6, rules="eaai")
+    other = play_match("simple", "gold", games=40, seed=6, rules=SHORT)
     assert (other.table["steps"] != played.table["steps"]).mean() > 0.9
 
 
 @pytest.fixture(scope="module")
 def records():
-    match = match_module.Match(("simple", "gold"), EAAI, 5)
+    match = match_module.Match(("simple", "gold"), SHORT, 5)
     return record_games(match, 12)
 
 
@@ -128,14 +132,14 @@ def test_pairs_have_different_decks(records):
 
 def test_agents_that_do_not_draw_play_both_games_of_a_pair_alike():
     """One of them wins with seat 0, so the other does: every pair of a mirror match is 1 : 1."""
-    result = play_match("gold", "gold", games=40, seed=2)
+    result = play_match("gold", "gold", games=40, seed=2, rules=SHORT)
     assert (won_by_pair(result) == 1).all()
     assert summarise(result)["net_points_a_deal"]["value"] == 0
 
 
 def test_agents_that_draw_play_them_differently():
     """Else nothing could be learned from a pair of games between equals."""
-    won = won_by_pair(play_match("simple", "simple", games=80, seed=2))
+    won = won_by_pair(play_match("simple", "simple", games=80, seed=2, rules=SHORT))
     assert set(won.tolist()) == {0, 1, 2}
 
 
@@ -214,8 +218,9 @@ def test_outcomes_of_games_sum_to_the_totals(played):
     for side in "ab":
         won = sum(table[f"{way}_{side}"] for way in KNOCKER_OUTCOMES.values())
         assert (won == table[f"deals_won_{side}"]).all()  # under these rules
-    assert (np.maximum(table["points_a"], table["points_b"]) >= 100).all()
-    assert (np.minimum(table["points_a"], table["points_b"]) < 100).all()
+    most = np.maximum(table["points_a"], table["points_b"])
+    assert (most >= SHORT.target).all()
+    assert (np.minimum(table["points_a"], table["points_b"]) < SHORT.target).all()
     assert ((table["points_b"] > table["points_a"]) == table["winner"]).all()
 
 
@@ -236,6 +241,7 @@ def test_named_the_other_way_round_it_is_the_same_match(played):
 def test_equal_agents_come_out_at_half(big):
     """For games, deals and points."""
     summary = summarise(big)
+    assert summary["rules"] == "eaai"
     assert summary["games_won"]["a"]["low"] < 0.5 < summary["games_won"]["a"]["high"]
     assert summary["deals_won"]["a"]["low"] < 0.5 < summary["deals_won"]["a"]["high"]
     assert summary["net_points_a_deal"]["low"] < 0 < summary["net_points_a_deal"]["high"]
@@ -273,11 +279,12 @@ def test_a_part_of_a_match_says_nothing(played):
         summarise(part)
 
 
-@pytest.mark.parametrize("rules", PRESETS)
-def test_every_preset_can_be_played(rules):
+@pytest.mark.parametrize("name", PRESETS)
+def test_every_preset_can_be_played(name):
+    rules = replace(PRESETS[name], target=30)
     result = play_match("simple", "gold", games=6, seed=1, rules=rules)
     assert result.complete
-    assert summarise(result)["rules"] == rules
+    assert as_rules(summarise(result)["rules"]) == rules
 
 
 def test_agents_that_never_lay_down_are_stopped():
@@ -293,8 +300,8 @@ def test_agents_that_never_lay_down_are_stopped():
 
 
 def test_a_policy_of_ones_own_can_play_by_several_processes():
-    alone = play_match(Draws(), "simple", games=8, seed=1)
-    apart = play_match(Draws(), "simple", games=8, seed=1, workers=2)
+    alone = play_match(Draws(), "simple", games=8, seed=1, rules=SHORT)
+    apart = play_match(Draws(), "simple", games=8, seed=1, rules=SHORT, workers=2)
     assert alone.match.agents == ("Draws", "simple")
     assert same(alone, apart)
 
@@ -349,17 +356,17 @@ def test_wrong_settings_are_errors(wrong, says):
 
 def test_games_are_kept_and_added_to(tmp_path, played):
     out = tmp_path / "games.npz"
-    play_match("simple", "gold", games=30, seed=5, rules="eaai", out=out)
+    play_match("simple", "gold", games=30, seed=5, rules=SHORT, out=out)
     counts = []
     more = play_match(
-        "simple", "gold", games=40, seed=5, rules="eaai", out=out,
+        "simple", "gold", games=40, seed=5, rules=SHORT, out=out,
         progress=lambda number, done: counts.append(done),
     )  # fmt: skip
     assert counts[0] == 30
     assert same(more, played)
     assert same(MatchResult.load(out), played)
     assert more.decisions.sum() == played.table["steps"].sum()
-    fewer = play_match("simple", "gold", games=20, seed=5, rules="eaai", out=out)
+    fewer = play_match("simple", "gold", games=20, seed=5, rules=SHORT, out=out)
     assert fewer.table.tobytes() == played.table[:20].tobytes()
     assert same(MatchResult.load(out), played)  # nothing of it is lost
 
@@ -370,7 +377,7 @@ def test_games_are_kept_and_added_to(tmp_path, played):
 )
 def test_a_file_of_another_match_is_not_touched(tmp_path, other, what):
     out = tmp_path / "games.npz"
-    settings = {"a": "simple", "b": "gold", "seed": 5, "rules": "eaai", "games": 4, "out": out}
+    settings = {"a": "simple", "b": "gold", "seed": 5, "rules": SHORT, "games": 4, "out": out}
     play_match(**settings)
     before = out.read_bytes()
     with pytest.raises(ResultError, match=f"another match: {what}"):
@@ -437,8 +444,8 @@ def test_impossible_columns_are_refused(tmp_path, kept, column, values, says):
 
 
 def test_final_scores_of_large_bonuses_fit(tmp_path):
-    """A box of 1,000 and a target of 2,000: beyond 16 bits."""
-    rules = Rules(box_bonus=1000, target=2000)
+    """Boxes of 1,000 for more than 32 deals won: beyond 16 bits."""
+    rules = Rules(box_bonus=1000, target=800)
     result = play_match("simple", "gold", games=2, seed=1, rules=rules, out=tmp_path / "g.npz")
     boxes = result.table["deals_won_a"] * 1000
     assert boxes.max() > 2**15
@@ -515,8 +522,8 @@ from pathlib import Path
 from ginrummy_training.evaluation import match
 match.SAVE_SECONDS = 0.2
 if __name__ == "__main__":
-    match.play_match("simple", "gold", games=60_000, seed=5, rules="eaai", workers=int(sys.argv[2]),
-                     batch=256, out=Path(sys.argv[1]))
+    match.play_match("simple", "gold", games=60_000, seed=5, rules="eaai,target=30",
+                     workers=int(sys.argv[2]), batch=256, out=Path(sys.argv[1]))
 """
 
 
@@ -527,7 +534,7 @@ def test_a_killed_match_goes_on_to_the_same_result(tmp_path, workers):
     script.write_text(RUN)
     environment = dict(os.environ)
     process = subprocess.Popen([sys.executable, script, out, str(workers)], env=environment)
-    deadline = time.monotonic() + 180
+    deadline = time.monotonic() + 600
     while not out.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
@@ -535,8 +542,8 @@ def test_a_killed_match_goes_on_to_the_same_result(tmp_path, workers):
     kept = MatchResult.load(out, 400)
     assert 0 < kept.table["done"].sum()
     assert MatchResult.load(out, 60_000).table["done"].sum() < 60_000
-    resumed = play_match("simple", "gold", games=400, seed=5, rules="eaai", out=out)
-    assert same(resumed, play_match("simple", "gold", games=400, seed=5, rules="eaai"))
+    resumed = play_match("simple", "gold", games=400, seed=5, rules=SHORT, out=out)
+    assert same(resumed, play_match("simple", "gold", games=400, seed=5, rules=SHORT))
     assert [path.name for path in tmp_path.glob("*.npz")] == ["games.npz"]
 
 
@@ -549,10 +556,10 @@ def test_an_interrupted_match_keeps_its_games(tmp_path, played):
 
     with pytest.raises(KeyboardInterrupt):
         play_match(
-            "simple", "gold", games=40, seed=5, rules="eaai", batch=8, out=out, progress=interrupt
+            "simple", "gold", games=40, seed=5, rules=SHORT, batch=8, out=out, progress=interrupt
         )
     assert 10 <= MatchResult.load(out, 40).table["done"].sum() < 40
-    again = play_match("simple", "gold", games=40, seed=5, rules="eaai", out=out)
+    again = play_match("simple", "gold", games=40, seed=5, rules=SHORT, out=out)
     assert same(again, played)
 
 

@@ -23,7 +23,8 @@ from ginrummy_training.storage import ResultError
 TINY = {
     **SMOKE.to_dict(),
     "width": 8, "imitation_samples": 1_000, "steps": 512, "num_envs": 16, "batch": 256,
-    "eval_games": 4, "retest_games": 4, "eval_every": 512, "pool_every": 512, "tensorboard": False,
+    "eval_games": 4, "retest_games": 4, "max_deals": 2, "eval_every": 512, "pool_every": 512,
+    "tensorboard": False,
 }  # fmt: skip
 for name in ("rules", "seed", "expert"):
     del TINY[name]

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -215,20 +216,20 @@ def test_interrupted_matches_go_on(tmp_path):
             raise StoppedError
 
     with pytest.raises(StoppedError):
-        games.e6(Lab(tmp_path, fast=True, progress=stop), 9)
-    (kept,) = (tmp_path / "games").glob("E6-*")
+        games.e1(Lab(tmp_path, fast=True, progress=stop), 9)
+    (kept,) = (tmp_path / "games").glob("E1-*")
     assert list(kept.glob("*.npz"))
     seen = []
     lab = Lab(tmp_path, fast=True, progress=lambda name, done, total: seen.append(done))
-    assert games.e6(lab, 9) == games.e6(Lab(fast=True), 9)
+    assert games.e1(lab, 9) == games.e1(Lab(fast=True), 9)
     assert max(seen[:3]) > 0
     assert not kept.exists()
 
 
 def test_deals_are_those_of_the_match():
-    match = Match(("gold", "simple"), EAAI, 12)
+    match = Match(("gold", "simple"), replace(EAAI, target=30), 12)
     ends = play_deals(match, 20)
-    table = play_match("gold", "simple", games=20, seed=12, rules="eaai").table
+    table = play_match("gold", "simple", games=20, seed=12, rules=match.rules).table
     assert np.bincount(ends.game).tolist() == table["deals"].tolist()
     for agent, side in enumerate("ab"):
         won = ends.winner == agent

@@ -27,13 +27,13 @@ def serving(folder, agent="simple", rules=CLASSIC, **more):
         yield server
     finally:
         server.close()
-        thread.join(timeout=10)
+        thread.join(timeout=60)
         assert not thread.is_alive()
 
 
 def ask(server, path, body=None, method=None, **headers):
     """Status and JSON of a request; `body` is JSON, or bytes as they are."""
-    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=120)
     if body is not None and not isinstance(body, bytes):
         body = json.dumps(body).encode()
     if body is not None:

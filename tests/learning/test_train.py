@@ -35,8 +35,12 @@ from ginrummy_training.storage import ResultError
 TINY = replace(
     SMOKE, width=16, imitation_samples=4_000, steps=1_024, num_envs=16, eval_games=8,
     retest_games=8, num_steps=32, batch=256, eval_every=1_024, checkpoint_every=512, pool_every=512,
-    tensorboard=False,
+    max_deals=2, tensorboard=False,
 )  # fmt: skip
+
+
+SHORT = replace(SMOKE, max_deals=3)
+"""A run of all parts; its evaluations take as long as their longest game."""
 
 
 def log_of(folder):
@@ -47,7 +51,7 @@ def log_of(folder):
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "smoke"
     lines = []
-    return folder, train(folder, SMOKE, report=lines.append), lines
+    return folder, train(folder, SHORT, report=lines.append), lines
 
 
 class TestSmoke:
@@ -73,7 +77,7 @@ class TestSmoke:
 
     def test_versions_settings_and_seed_are_recorded(self, run):
         about = json.loads((run[0] / "settings.json").read_text())
-        assert TrainSettings().changed(about["settings"]) == SMOKE
+        assert TrainSettings().changed(about["settings"]) == SHORT
         assert any(line.startswith("torch==") for line in about["installed"])
 
     def test_the_pool_has_its_past(self, run):
@@ -127,7 +131,7 @@ def test_a_killed_run_goes_on_from_its_last_checkpoint(tmp_path):
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     try:
-        end = monotonic() + 90
+        end = monotonic() + 600
         while monotonic() < end and not (folder / "pool-000001536.npz").exists():
             assert process.poll() is None, "the run has ended by itself"
             sleep(0.05)
@@ -312,8 +316,14 @@ class TestOpponents:
 
 
 @pytest.fixture(scope="module")
-def chance():
-    return WinChance.of_points(deal_points(make_policy("simple"), EAAI, 500, 1), EAAI.target)
+def paid():
+    """What deals of `simple` against itself paid."""
+    return deal_points(make_policy("simple"), EAAI, 500, 1)
+
+
+@pytest.fixture(scope="module")
+def chance(paid):
+    return WinChance.of_points(paid, EAAI.target)
 
 
 class TestLearningEnv:
@@ -348,10 +358,12 @@ class TestLearningEnv:
                     assert rewards[row] == 0
         assert env.take_endings()["opponent_knock"] > 0
 
-    def test_chances_add_up_to_the_game_won(self, chance):
-        env = make_env(replace(TINY, episode="game"), EAAI, chance)
+    def test_chances_add_up_to_the_game_won(self, paid):
+        rules = replace(EAAI, target=40)
+        settings = replace(TINY, episode="game", max_deals=1000)
+        env = make_env(settings, rules, WinChance.of_points(paid, rules.target))
         games = 0
-        for _, _, dones, infos in self.played(env, 600):
+        for _, _, dones, infos in self.played(env, 200):
             for row in np.flatnonzero(dones):
                 assert abs(infos[row]["episode"]["r"]) == pytest.approx(1, abs=1e-5)
                 games += 1
