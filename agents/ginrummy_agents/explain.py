@@ -1,4 +1,4 @@
-"""What a policy thinks of its candidates, for those who watch: values, and a guess at the hand.
+"""What a policy thinks of its candidates: values, and chances of the opponent's cards.
 
 A policy may have a method ``explain(view, rng)`` that returns an `Explanation`. For the search, the
 learned policy and the champion the explanations are made here from what they weigh anyway. Others
@@ -39,7 +39,7 @@ class Explanation:
     """What a policy thinks in N positions."""
 
     values: Float
-    """[N, 108] what each candidate is worth, the more the better; NaN where nothing is said."""
+    """[N, 108] value of each candidate (higher is better); NaN where not evaluated."""
     unit: str
     """What the values are, in a few words."""
     opponent: Float | None = None
@@ -47,17 +47,17 @@ class Explanation:
 
 
 def explain(policy: Policy, view: View, rng: Random) -> Explanation | None:
-    """Return what a policy thinks of its candidates, or None if it tells nothing.
+    """Return what a policy thinks of its candidates, or None if it does not explain itself.
 
     Args:
         policy: any.
         view: N rows, the viewers to move.
-        rng: as for `act`: from the same numbers come the values by which it has chosen.
+        rng: as for `act`: the same numbers give the values by which it chose.
     """
     own: Any = getattr(policy, "explain", None)
     if own is not None:
-        told: Explanation = own(view, rng)
-        return told
+        explanation: Explanation = own(view, rng)
+        return explanation
     if isinstance(policy, Search):
         return _of_search(policy, view, rng)[1]
     if isinstance(policy, Champion):
@@ -75,7 +75,7 @@ def act_and_explain(
 ) -> tuple[NDArray[np.int16], Explanation | None]:
     """Return what a policy does, exactly as its ``act``, and what it thinks.
 
-    A search is so asked to search only once.
+    A search searches only once for both.
 
     Args:
         policy: any.
@@ -115,8 +115,8 @@ def _of_search(policy: Search, view: View, rng: Random) -> tuple[NDArray[np.int1
             mean = trial.value / np.maximum(trial.count, 1)
             values[rows[some][of_some.rows], of_some.actions] = mean[trial.base] + gain
     unit = "chance of winning the game" if policy.value == "win" else "points of the deal"
-    told = fitted().chances(view) if policy.belief else None
-    return actions, Explanation(values, unit, told)
+    chances = fitted().chances(view) if policy.belief else None
+    return actions, Explanation(values, unit, chances)
 
 
 _TOGETHER = 256

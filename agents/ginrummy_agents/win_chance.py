@@ -15,7 +15,7 @@ Float = NDArray[np.float64]
 
 DEAL_POINTS = "winchance.npz"
 """Made by ``ginrummy fit deal-points``: for some presets, how often a deal
-that was won was worth so many points, between equal players."""
+that was won was worth 0, 1, 2, ... points, between equal players."""
 
 MOST_POINTS = 255
 
@@ -32,8 +32,8 @@ class WinChance:
     Both players win each deal with the same chance and the same points, and void deals are played
     again; who deals is left out.
 
-    How many deals a player has to win until he has the points that he needs, and who of two gets
-    his number first, are independent questions. The answer to the second is the problem of points
+    How many deals a player has to win for the points still needed, and which of two players gets to
+    that number first, are independent questions. The answer to the second is the problem of points
     (Pascal and Fermat, 1654); that to the first follows from the shares of points.
     """
 
@@ -63,7 +63,7 @@ class WinChance:
     def table(self) -> Float:
         """[target, target] the chance of the player with the first score.
 
-        Opposite scores add to 1. Made anew for each call if the target is large.
+        Opposite scores add to 1. Made again for each call if the target is large.
         """
         if self._table is not None:
             return self._table
@@ -113,7 +113,7 @@ class WinChance:
 
 
 def deals_needed(worth: Float, target: int) -> Float:
-    """Return how likely it is that so many deals have to be won to get so many points.
+    """Return how likely each number of deals is the number to win for each number of points.
 
     Args:
         worth: [P] how often a deal is worth 0, 1, 2, ... points; never 0; sum 1.

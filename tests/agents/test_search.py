@@ -77,7 +77,7 @@ def test_the_upcard_that_makes_gin_is_taken():
     assert values[TAKE_UPCARD].value > values[DRAW_STOCK].value
 
 
-def test_a_card_that_makes_his_gin_is_not_thrown():
+def test_a_card_that_gives_the_opponent_gin_is_not_thrown():
     """All ten of his cards are known but one, a king or not: the fourth queen gives him gin."""
     known = "Qs Qh Qd 3c 4c 5c 7d 8d 9d"
     hand = "Qc Jh 2s 2h 2d 5s 6s 7s Ah Ad Kh"
@@ -189,24 +189,24 @@ def test_sampled_worlds_agree_with_what_is_known(rules):
     count = 8
     rng = RowRandom(keys(1, np.arange(len(view))))
     worlds = sample_worlds(view, count, rng, fitted(), waits=0.3)
-    his = worlds.his.reshape(len(view), count)
+    theirs = worlds.theirs.reshape(len(view), count)
     known = view.known[:, OPPONENT][:, None]
-    assert (his & known == known).all()
-    assert (hand_size(his) == 10).all()
-    assert (his & ~(view.unseen[:, None] | known) == 0).all()
+    assert (theirs & known == known).all()
+    assert (hand_size(theirs) == 10).all()
+    assert (theirs & ~(view.unseen[:, None] | known) == 0).all()
     places = np.arange(52) >= 52 - np.repeat(view.stock_count, count)[:, None]
     stock = np.bitwise_or.reduce(np.where(places, CARD_BIT[worlds.deck], np.uint64(0)), axis=1)
-    assert (stock & worlds.his == 0).all()
+    assert (stock & worlds.theirs == 0).all()
     assert (hand_size(stock) == np.repeat(view.stock_count, count)).all()
     assert (
-        stock | worlds.his == np.repeat(view.unseen, count) | known.repeat(count, 0)[:, 0]
+        stock | worlds.theirs == np.repeat(view.unseen, count) | known.repeat(count, 0)[:, 0]
     ).all()
 
 
 def test_worlds_without_a_belief_are_uniform():
     view = typed_view("4s 5s 6s 9h 9d 9c Kh Kd Qc 2c", "7h", EAAI)
     worlds = sample_worlds(view, 4000, RowRandom(keys(3)), None)
-    share = card_planes(worlds.his).mean(axis=0)[card_planes(view.unseen)[0]]
+    share = card_planes(worlds.theirs).mean(axis=0)[card_planes(view.unseen)[0]]
     assert np.abs(share - 10 / 41).max() < 0.04
 
 
@@ -219,12 +219,12 @@ def test_sampled_hands_look_played():
         thrown="Kd Jd Qc Kc Ts",
     )
     rng = RowRandom(keys(4))
-    played = deadwood(sample_worlds(view, 300, rng, fitted()).his).mean()
-    even = deadwood(sample_worlds(view, 300, rng, None).his).mean()
+    played = deadwood(sample_worlds(view, 300, rng, fitted()).theirs).mean()
+    even = deadwood(sample_worlds(view, 300, rng, None).theirs).mean()
     assert played < even - 12
 
 
-def test_cards_near_his_discards_are_less_likely_his():
+def test_cards_near_the_opponents_discards_are_less_likely_theirs():
     view = typed_view("4s 5s 6s 9h 9d 9c Ah Ad 3c 2c", "Kh 8d", EAAI, thrown="8d")
     weights = fitted().weights(view)[0]
     assert weights[parse_card("8c")] < weights[parse_card("6c")]
@@ -244,8 +244,8 @@ def test_features_are_of_the_cards_that_they_name():
         "two away thrown": "6d Td",
         "same rank declined": "Ks Kh Kd Kc",
         "next in suit declined": "Qh",
-        "next in suit his": "Jc Kc",
-        "both sides his": "",
+        "next in suit known": "Jc Kc",
+        "both sides known": "",
         "rank 7": "7s 7h 7d 7c",
     }
     for name, named in cards.items():
@@ -278,10 +278,13 @@ def test_arrangements_are_the_best_but_for_a_few():
 @pytest.mark.parametrize("rules", [EAAI, CLASSIC], ids=["eaai", "classic"])
 def test_quick_settlement_is_the_exact_one_but_for_a_few(rules):
     dealt = np.argsort(np.random.default_rng(3).random((60_000, 52)), axis=1).astype(np.int8)
-    mine, his = hand_of(dealt[:, :10]), hand_of(dealt[:, 10:20])
+    mine, theirs = hand_of(dealt[:, :10]), hand_of(dealt[:, 10:20])
     low = deadwood(mine) <= 35
-    mine, his = mine[low], his[low]
-    quick, exact = quick_settle(mine, his, rules), settle(mine, his, np.zeros_like(mine), rules)
+    mine, theirs = mine[low], theirs[low]
+    quick, exact = (
+        quick_settle(mine, theirs, rules),
+        settle(mine, theirs, np.zeros_like(mine), rules),
+    )
     assert (quick[0] != exact[0]).mean() < 0.02
     assert (quick[1] != exact[1]).mean() < 0.01
 
@@ -324,7 +327,7 @@ def test_whoever_waits_for_gin_does_not_knock():
     assert not (ends.i_knocked & (ends.outcome == Outcome.KNOCK)).any()
     assert (ends.i_knocked & (ends.outcome == Outcome.GIN)).mean() > 0.07
     waiting = starts_of(EAAI, 2_000)
-    waiting.he_waits[:] = True
+    waiting.opponent_waits[:] = True
     ends = roll_out(waiting, Style(), Style(999, 98, 98, 0, 0), EAAI)
     assert np.isin(ends.outcome, [Outcome.GIN, Outcome.VOID]).all()
 

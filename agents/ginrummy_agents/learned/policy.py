@@ -59,7 +59,7 @@ class Network:
 
         Args:
             arrays: as `ginrummy_training.learning.network.arrays_of` names them.
-            about: what the file tells of itself; ``derived`` and ``ahead`` say which features it
+            about: the file's description of itself; ``derived`` and ``ahead`` say which features it
                 reads.
 
         Raises:
@@ -172,7 +172,7 @@ class Network:
         return np.maximum(by_card, 0).transpose(0, 3, 1, 2)
 
     def to_bytes(self, dtype: str = "float32") -> bytes:
-        """Return the file: .npz, weights as ``dtype``, and what it tells of itself as JSON."""
+        """Return the file: .npz, weights as ``dtype``, and its description as JSON."""
         about = json.dumps(
             {**self.about, "format": FORMAT, "features": feature_names(self.derived, self.ahead)}
         )
@@ -198,7 +198,7 @@ class Network:
             if tuple(about["features"]) != feature_names(network.derived, network.ahead):
                 raise ValueError("it was trained on observations of another version")
         except FileNotFoundError:
-            raise PolicyFileError(f"{path}: there is no such file") from None
+            raise PolicyFileError(f"{path}: no such file") from None
         except Exception as error:  # damaged bytes make zipfile and numpy raise nearly anything
             raise PolicyFileError(f"{path}: not a policy, or damaged ({error})") from error
         return network
@@ -219,7 +219,7 @@ def load_network(path: Path) -> Network:
     try:
         changed = path.stat().st_mtime_ns
     except OSError:
-        raise PolicyFileError(f"{path}: there is no such file") from None
+        raise PolicyFileError(f"{path}: no such file") from None
     return _load(path, changed)
 
 
@@ -260,7 +260,7 @@ class Ppo(Parametrized):
 
         Args:
             view: N rows.
-            rng: one number a row is drawn from it, if there is a temperature.
+            rng: one number per row is drawn from it, if there is a temperature.
         """
         if self.path:
             network = load_network(Path(self.path))
@@ -296,7 +296,7 @@ def act(network: Network, view: View, rng: Random, temperature: float = 0.0) -> 
 
 
 def drawn(logits: Flat, uniforms: NDArray[np.float64], temperature: float) -> NDArray[np.int16]:
-    """Return an action a row, drawn with the probabilities that the logits stand for.
+    """Return an action for each row, drawn with the probabilities that the logits stand for.
 
     Args:
         logits: [N, 108]; -inf where an action is not legal.

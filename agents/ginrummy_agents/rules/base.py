@@ -26,7 +26,7 @@ from ginrummy_env.core.view import View
 Flags = NDArray[np.bool_]
 
 ANY_DEADWOOD = 98
-"""No ten cards have more: whoever knocks with this much knocks as soon as the rules let him."""
+"""No ten cards have more: whoever knocks with this much knocks as soon as the rules allow."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class RuleAgent(Parametrized, ABC):
     def limits(self, view: View, rows: Rows) -> Points:
         """Return the most deadwood to knock with in each of the rows; negative: no knock at all.
 
-        The rules' own limit holds besides.
+        The rules' own limit holds, too.
         """
         return np.full(len(rows), ANY_DEADWOOD, dtype=np.int16)
 

@@ -34,7 +34,7 @@ class Champion(RuleAgent):
       safe from an undercut all the while.
 
     The estimates are in `worth`: deadwood, what the next draw can make of the hand, what the thrown
-    card gives the opponent, what he has taken, and the turn. Their weights were fitted
+    card gives the opponent, what they have taken, and the turn. Their weights were fitted
     to the results of deals with the tuning seeds (``ginrummy fit
     champion``), a set each for rules like EAAI and like CLASSIC.
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ginrummy_agents.arrays import require_finite
 from ginrummy_agents.rules.base import makes_meld
 from ginrummy_agents.rules.lookahead import own_turns
-from ginrummy_agents.rules.next_draw import ADJOINING, deadwood_cards, least_after_each_draw
+from ginrummy_agents.rules.next_draw import ADJOINING, around, deadwood_cards, least_after_each_draw
 from ginrummy_agents.rules.work_lists import Cards, Left
 from ginrummy_agents.thresholds import plays_like_eaai
 from ginrummy_env.core.cards import CARD_BIT, POINTS, Hands, Rows
@@ -41,20 +41,23 @@ OUTLOOK = (
     "next draw: helps",  # share of unseen cards that lower deadwood, times 30
     "next draw: gin",  # share of unseen cards that make gin, times 30
 )
-OPPONENT_CARDS = ("he took", "he holds of these")  # cards from the discard pile, up to 4 and 5
+OPPONENT_CARDS = (
+    "opponent took",
+    "opponent holds of these",
+)  # cards from the discard pile, up to 4 and 5
 THROWN = (
     "points",
-    "two of his make a run with it",
-    "his neighbours",
-    "his two away",
-    "two of his have its rank",
-    "one of his has its rank",
+    "two of theirs make a run with it",
+    "their neighbours",
+    "theirs two away",
+    "two of theirs have its rank",
+    "one of theirs has its rank",
     "no run is left with it",
     "neighbours gone",
     "two away gone",
     "two of its rank gone",
     "one of its rank gone",
-    "adjoining cards he refused",
+    "adjoining cards they refused",
 )
 
 
@@ -70,7 +73,8 @@ KEEP = by_turn(("1", *OUTLOOK, *THROWN, *OPPONENT_CARDS))
 
 KNOCK = (
     *by_turn(
-        ("1", "deadwood", "deadwood²", "he took 1", "he took 2", "he took 3", "he holds"), degree=1
+        ("1", "deadwood", "deadwood²", "they took 1", "they took 2", "they took 3", "they hold"),
+        degree=1,
     ),
     *("1 × t²", "deadwood × t²", "first turn", "second turn"),
 )
@@ -81,8 +85,6 @@ TAKE = (
 )
 NAMES = {"keep": KEEP, "knock": KNOCK, "stock": STOCK, "take": TAKE}
 """The four estimates and their features, in the order of the columns."""
-
-_1, _2 = np.uint64(1), np.uint64(2)
 
 
 @dataclass(frozen=True)
@@ -119,8 +121,8 @@ def _columns(*columns: NDArray[Any]) -> Features:
 def estimate(features: Features, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the estimates of P choices, [P]: each row's products with the weights, summed.
 
-    Not by ``@``: BLAS adds in an order that hangs on how many rows there are, and choices of equal
-    worth, such as the same card in two suits, would then hang on the batch.
+    Not by ``@``: BLAS adds in an order that depends on how many rows there are, and choices of
+    equal worth, such as the same card in two suits, would then depend on the batch.
     """
     return np.ascontiguousarray(features * weights).sum(axis=1)
 
@@ -173,26 +175,26 @@ def opponent_cards(view: View, rows: Rows) -> Features:
 def thrown(view: View, rows: Rows, cards: Cards) -> Features:
     """Return what is known of a card that is thrown: `THROWN`, [P, 12].
 
-    Gone are cards that neither are unseen nor known to be his, and the places beyond a suit's ends.
+    Gone are cards that are neither unseen nor known to be the opponent's, and the places beyond a
+    suit's ends.
     """
     bits = CARD_BIT[cards]
-    his = view.known[rows, OPPONENT]
-    gone = ~(view.unseen[rows] | his)
-    ends = np.uint64(1), np.uint64(3)  # gone too: the places below the ace of spades
-    down2, down1, up1, up2 = _around(gone, bits, ends)
+    theirs = view.known[rows, OPPONENT]
+    gone = ~(view.unseen[rows] | theirs)
+    down2, down1, up1, up2 = around(gone, bits, beyond=True)
     blocked = (up1 & (down1 | down2)) | (down1 & (up1 | up2))
-    his_down2, his_down1, his_up1, his_up2 = _around(his, bits, (np.uint64(0), np.uint64(0)))
-    run = (his_down2 & his_down1) | (his_down1 & his_up1) | (his_up1 & his_up2)
+    their_down2, their_down1, their_up1, their_up2 = around(theirs, bits)
+    run = (their_down2 & their_down1) | (their_down1 & their_up1) | (their_up1 & their_up2)
     others = (EVERY_SUIT << (cards % 13).astype(np.uint64)) & ~bits
-    rank_his, rank_gone = np.bitwise_count(his & others), np.bitwise_count(gone & others)
+    rank_theirs, rank_gone = np.bitwise_count(theirs & others), np.bitwise_count(gone & others)
     refused = view.discarded[rows, OPPONENT] | view.declined[rows, OPPONENT]
     return _columns(
         POINTS[cards],
         run,
-        ~run * (his_down1 * 1 + his_up1),
-        ~run * (his_down2 * 1 + his_up2),
-        rank_his >= 2,
-        rank_his == 1,
+        ~run * (their_down1 * 1 + their_up1),
+        ~run * (their_down2 * 1 + their_up2),
+        rank_theirs >= 2,
+        rank_theirs == 1,
         blocked,
         ~blocked * (down1 * 1 + up1),
         ~blocked * (down2 * 1 + up2),
@@ -200,14 +202,6 @@ def thrown(view: View, rows: Rows, cards: Cards) -> Features:
         rank_gone == 1,
         np.bitwise_count(ADJOINING[cards] & refused),
     )
-
-
-def _around(
-    hands: Hands, bits: Hands, below: tuple[np.uint64, np.uint64]
-) -> list[NDArray[np.bool_]]:
-    """Return whether the cards two down, one down, one up and two up are in ``hands``."""
-    shifted = ((hands << _2) | below[1], (hands << _1) | below[0], hands >> _1, hands >> _2)
-    return [(each & bits) != 0 for each in shifted]
 
 
 def keep_features(view: View, rows: Rows, hands: Hands, cards: Cards) -> Features:

@@ -27,9 +27,10 @@ class Heuristic(RuleAgent):
     - Draw: the upcard iff some legal discard afterwards leaves less deadwood than there is now.
     - Discard: least deadwood; then least danger; then the dearest card; then the lowest number.
       Danger counts, among the cards that adjoin (same rank, or same suit within two ranks), 2 for
-      each that the opponent is known to hold, 1 for each unseen, −2 for each he threw or declined.
-    - Knock: with ``knock + score × (my score − his) / (target − the leader's)`` or less, rounded
-      down; always with gin.
+      each that the opponent is known to hold, 1 for each unseen, −2 for each they threw or
+      declined.
+    - Knock: with ``knock + score × (own score − opponent's) / (target − the leader's)`` or less,
+      rounded down; always with gin.
 
     Source: jdh8/gin-rummy-engine, README and docs (2026).
 
@@ -86,7 +87,7 @@ def score_limits(view: View, rows: Rows, knock: float, score: float) -> Points:
     Returns:
         [K] int16.
     """
-    mine, his = view.scores[rows, ME], view.scores[rows, OPPONENT]
-    to_go = np.maximum(view.rules.target - np.maximum(mine, his), 1)
-    limits = knock + score * (mine - his) / to_go
+    mine, theirs = view.scores[rows, ME], view.scores[rows, OPPONENT]
+    to_go = np.maximum(view.rules.target - np.maximum(mine, theirs), 1)
+    limits = knock + score * (mine - theirs) / to_go
     return np.clip(np.floor(limits), 0, 98).astype(np.int16)

@@ -13,7 +13,7 @@ from ginrummy_agents.rules.base import (
     lowers_deadwood,
     staying,
 )
-from ginrummy_agents.rules.next_draw import least_after_each_draw, loose_cards
+from ginrummy_agents.rules.next_draw import around, least_after_each_draw, loose_cards
 from ginrummy_agents.rules.work_lists import (
     DEAREST,
     WORTH,
@@ -122,7 +122,7 @@ class Lookahead(RuleAgent):
 def own_turns(view: View, rows: Rows) -> Points:
     """Return the number of the player's own turn in this deal, from 1, [K] int16.
 
-    Discards alternate between the players, so half of those made are his.
+    Discards alternate between the players, so half of those made are the player's.
     """
     return (view.turn[rows] // 2 + 1).astype(np.int16)
 
@@ -163,51 +163,42 @@ def candidates_listed(hands: Hands, taken: Hands, stays: Hands) -> tuple[Rows, C
 
 
 _NOT_BELOW = np.bitwise_or.accumulate(WORTH[::-1])[::-1]
-"""[11] uint64, the cards of so many points or more."""
+"""[11] uint64, the cards worth 0, 1, ... 10 points or more."""
 
 
-# Beyond a suit's ends nothing can come. The empty bits above a king, which lie below the ace of the
-# next suit, are gone as they stand; those below the ace of spades have to be put in.
-_BELOW_ACE = np.uint64(1), np.uint64(3)
-_NOTHING = np.uint64(0), np.uint64(0)
-_1, _2 = np.uint64(1), np.uint64(2)
-
-
-def fit_for_opponent(cards: Cards, his: Hands, unseen: Hands) -> NDArray[np.int16]:
+def fit_for_opponent(cards: Cards, theirs: Hands, unseen: Hands) -> NDArray[np.int16]:
     """Return how well each card fits what the opponent may hold: D of `Lookahead`.
 
-    A card is *gone* if it is neither unseen nor known to be his; so are the places beyond a suit's
-    ends. Of the suit: −10 if no run with the card is left, else −5 for each neighbour gone and −3
-    for each card two away gone; 20 if two of his make a run with it, else 5 for each neighbour of
-    his, 3 for each card of his two away. Of the rank: −10 if two or more others are gone, −4 if
-    one; 20 if two or more are his, 4 if one.
+    A card is *gone* if it is neither unseen nor known to be the opponent's; so are the places
+    beyond a suit's ends. Of the suit: −10 if no run with the card is left, else −5 for each
+    neighbour gone and −3 for each card two away gone; 20 if two of theirs make a run with it, else
+    5 for each neighbour of theirs, 3 for each card of theirs two away. Of the rank: −10 if two or
+    more others are gone, −4 if one; 20 if two or more are theirs, 4 if one.
 
     Args:
         cards: [P] the card to be thrown.
-        his: [P] uint64, the cards that he is known to hold.
+        theirs: [P] uint64, the cards that the opponent is known to hold.
         unseen: [P] uint64.
 
     Returns:
         [P] int16.
     """
     bits = CARD_BIT[cards]
-    gone = ~(unseen | his)
+    gone = ~(unseen | theirs)
 
-    def around(hands: Hands, below: tuple[np.uint64, np.uint64]) -> list[Flags]:
-        """Return whether the cards two down, one down, one up and two up are in ``hands``."""
-        shifted = ((hands << _2) | below[1], (hands << _1) | below[0], hands >> _1, hands >> _2)
-        return [(each & bits) != 0 for each in shifted]
-
-    down2, down1, up1, up2 = around(gone, _BELOW_ACE)
+    down2, down1, up1, up2 = around(gone, bits, beyond=True)
     blocked = (up1 & (down1 | down2)) | (down1 & (up1 | up2))
     value = np.where(blocked, -10, -5 * (down1 * 1 + up1) - 3 * (down2 * 1 + up2))
-    down2, down1, up1, up2 = around(his, _NOTHING)
+    down2, down1, up1, up2 = around(theirs, bits)
     run = (down2 & down1) | (down1 & up1) | (up1 & up2)
     value += np.where(run, 20, 5 * (down1 * 1 + up1) + 3 * (down2 * 1 + up2))
     others = (EVERY_SUIT << (cards % 13).astype(np.uint64)) & ~bits
-    value += _RANK_GONE[np.bitwise_count(gone & others)] + _RANK_HIS[np.bitwise_count(his & others)]
+    value += (
+        _RANK_GONE[np.bitwise_count(gone & others)]
+        + _RANK_THEIRS[np.bitwise_count(theirs & others)]
+    )
     return value.astype(np.int16)
 
 
 _RANK_GONE = np.array([0, -4, -10, -10])
-_RANK_HIS = np.array([0, 4, 20, 20])
+_RANK_THEIRS = np.array([0, 4, 20, 20])

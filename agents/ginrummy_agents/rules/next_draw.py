@@ -8,7 +8,7 @@ from ginrummy_env.core.cards import CARD_BIT, FULL_DECK, NUM_CARDS, POINTS, Hand
 from ginrummy_env.core.deadwood import least_after_discard, points_left, set_choices
 from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_threes
 
-_1, _2, _16, _32 = (np.uint64(shift) for shift in (1, 2, 16, 32))
+_0, _1, _2, _3, _16, _32 = (np.uint64(number) for number in (0, 1, 2, 3, 16, 32))
 
 
 def ranks_in_pairs(hands: Hands) -> NDArray[np.uint64]:
@@ -38,6 +38,23 @@ def melding_cards(hands: Hands) -> Hands:
     runs = (below & above) | (below & (hands << _2)) | (above & (hands >> _2))
     sets = ranks_in_pairs(hands) * EVERY_SUIT
     return (runs | sets) & FULL_DECK & ~hands
+
+
+def around(hands: Hands, bits: Hands, beyond: bool = False) -> list[NDArray[np.bool_]]:
+    """Return whether the cards two down, one down, one up and two up are in ``hands``.
+
+    Args:
+        hands: [P] uint64. With ``beyond``, the bits that are no cards are set.
+        bits: [P] uint64, one card each.
+        beyond: what counts beyond a suit's ends. The empty bits above a king lie below the ace of
+            the next suit; those below the ace of spades come by the shift.
+
+    Returns:
+        Four arrays [P] bool.
+    """
+    one, two = (_1, _3) if beyond else (_0, _0)
+    shifted = ((hands << _2) | two, (hands << _1) | one, hands >> _1, hands >> _2)
+    return [(each & bits) != 0 for each in shifted]
 
 
 def _adjoining() -> Hands:
@@ -90,7 +107,7 @@ def deadwood_cards(hands: Hands) -> Hands:
     loose = hands & ~cards_in_runs(hands)
     rows, best, rest = _best_choices(hands)
     rows, rest = rows[best][::-1], rest[best][::-1]
-    loose[rows] = rest & ~cards_in_runs(rest)  # of a row that stands there twice the last one stays
+    loose[rows] = rest & ~cards_in_runs(rest)  # of a row that is there twice the last one counts
     return loose
 
 

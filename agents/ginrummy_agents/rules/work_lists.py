@@ -31,7 +31,7 @@ WORTH: Hands = np.array(
     [np.bitwise_or.reduce(CARD_BIT[:NUM_CARDS][points == POINTS]) for points in range(11)],
     dtype=np.uint64,
 )
-"""[11] uint64, the cards of so many points."""
+"""[11] uint64, the cards worth 0, 1, ... 10 points."""
 
 _NTH_RANK = np.argsort(~LANE_RANKS, axis=1, kind="stable").astype(np.uint8)
 """[8192, 13] uint8, the ranks of a suit pattern in their order."""
@@ -62,7 +62,7 @@ def least_valued(rows: Rows, cards: Cards, values: NDArray[np.number]) -> Hands:
     """Return the cards of least value in each row.
 
     Args:
-        rows: [P] 0, 1, ... ascending; each row stands there at least once.
+        rows: [P] 0, 1, ... ascending; each row appears at least once.
         cards: [P] their cards.
         values: [P] no NaN.
 

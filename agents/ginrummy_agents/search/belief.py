@@ -1,10 +1,10 @@
-"""What the opponent holds, judged by what he has thrown, left and taken.
+"""What the opponent holds, judged by what they have thrown, left and taken.
 
-Each unseen card's odds of being his are the odds if his play told nothing, times a factor for each
-thing known that bears on the card (`FEATURES`); the factors were fitted to the true hands of agents
-of several kinds, apart for stages of the deal (`ginrummy fit belief`).
-Cards drawn by such odds one by one lack the melds of a hand that was played, so of several hands
-one is kept, the likelier the less deadwood it has.
+Each unseen card's odds of being the opponent's are the odds if their play said nothing, times a
+factor for each thing known that bears on the card (`FEATURES`); the factors were fitted to the true
+hands of agents of several kinds, apart for stages of the deal (`ginrummy fit belief`). Cards drawn
+by such odds one by one lack the melds of a hand that was played, so of several hands one is kept,
+the likelier the less deadwood it has.
 """
 
 from dataclasses import dataclass
@@ -29,15 +29,15 @@ STAGES = np.array([0, 1, 2, 3, 4, 6, 8, 11])
 _1, _2 = np.uint64(1), np.uint64(2)
 _RANKS = [f"rank {letter}" for letter in "A23456789TJQK"]
 _RELATIONS = ("same rank", "same rank twice", "next in suit", "both sides", "two away")
-_MASKS = ("thrown", "declined", "his")
+_MASKS = ("thrown", "declined", "known")
 FEATURES = (
     *_RANKS,
     *(f"{relation} {mask}" for mask in _MASKS for relation in _RELATIONS),
     *(f"{count} of rank left" for count in range(3)),
     *(f"{count} runs left" for count in range(3)),
 )
-"""What may bear on a card. *His* are cards that he took from the pile and holds; *left* are cards
-that he may hold, to make a set or a run of three with this one."""
+"""What may bear on a card. *Known* are cards that the opponent took from the pile and holds;
+*left* are cards that the opponent may hold, to make a set or a run of three with this one."""
 
 
 def stages(view: View) -> NDArray[np.intp]:
@@ -54,8 +54,8 @@ def features(view: View) -> NDArray[np.bool_]:
     planes[:NUM_RANKS] = (ranks == np.arange(NUM_RANKS)[:, None])[:, None]
     place = NUM_RANKS
     thrown = view.discarded[:, OPPONENT]
-    his = view.known[:, OPPONENT]
-    for mask in (thrown, view.declined[:, OPPONENT] & ~thrown, his):
+    theirs = view.known[:, OPPONENT]
+    for mask in (thrown, view.declined[:, OPPONENT] & ~thrown, theirs):
         same = _of_rank(mask)
         below, above = mask << _1, mask >> _1
         planes[place] = same >= 1
@@ -64,7 +64,7 @@ def features(view: View) -> NDArray[np.bool_]:
         planes[place + 3] = _planes(below & above)
         planes[place + 4] = _planes((mask << _2) | (mask >> _2))
         place += len(_RELATIONS)
-    left = view.unseen | his
+    left = view.unseen | theirs
     mates = _of_rank(left) - card_planes(left)
     below, above = left << _1, left >> _1
     runs = (
@@ -111,10 +111,10 @@ class Belief:
         return np.exp(np.clip(logits, -8.0, 8.0))
 
     def chances(self, view: View) -> Float:
-        """Return the chance of each card to be the opponent's, [N, 52]; 0 for cards he cannot hold.
+        """Return the chance of each card to be the opponent's, [N, 52]; 0 for cards not there.
 
-        Those of the unseen cards add up to the number of his unknown cards; cards that he is known
-        to hold have chance 1.
+        Those of the unseen cards add up to the number of the opponent's unknown cards; cards that
+        the opponent is known to hold have chance 1.
         """
         unseen = card_planes(view.unseen)
         known = card_planes(view.known[:, OPPONENT])
@@ -126,7 +126,7 @@ def scaled(weights: Float, totals: Float) -> Float:
     """Return chances with odds in proportion to the weights that add up to the totals, [N, 52].
 
     Args:
-        weights: [N, 52], 0 for cards that cannot be his.
+        weights: [N, 52], 0 for cards that the opponent cannot hold.
         totals: [N] at most the number of cards that have a weight.
     """
     low, high = np.full(len(weights), -30.0), np.full(len(weights), 30.0)

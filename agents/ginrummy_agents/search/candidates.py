@@ -16,7 +16,7 @@ from ginrummy_env.core.state import Phase
 from ginrummy_env.core.view import View
 
 WITHIN = 6
-"""Discards that leave so many points more than the best are not weighed."""
+"""Discards that leave more points than the best by this many are not weighed."""
 
 
 @dataclass(slots=True)
@@ -43,7 +43,7 @@ def candidates_of(view: View, base: NDArray[np.int16], discards: int) -> Candida
     - Discard: the base's, and of those that leave at most `WITHIN` points more than the best the
       ones that `Lookahead` likes best, ``discards`` in all. Gin is not weighed but done.
     - Knock: with the discard that leaves least, the dearest of these; if the base policy knocks,
-      going on with a discard.
+      a discard without a knock too.
 
     Args:
         view: N rows, the viewers to move in phase OPENING, DRAW or DISCARD.

@@ -27,11 +27,11 @@ ROLLOUTS = 1 << 17
 class Search(Parametrized):
     """Leaves its base policy only for an action that does better in sampled worlds.
 
-    For each decision so many worlds are sampled that agree with the view, the same for every
-    candidate. In each, each candidate is done and the deal is played to its end by fast rules
-    (`search_rollout.Style`); its result is worth the chance of winning the game from both scores,
-    or its points. The base policy's action is left only for one with a mean gain over it of more
-    than ``margin`` standard errors, paired by world.
+    For each decision ``worlds`` worlds (determinizations: the hidden cards made up) are sampled
+    that agree with the view, the same for every candidate. In each, each candidate is done and the
+    deal is played to its end by fast rules (`rollout.Style`); its result is worth the chance of
+    winning the game from both scores, or its points. The base policy's action is left only for one
+    with a mean gain over it of more than ``margin`` standard errors, paired by world.
 
     Worlds are tried in two stages: candidates that are behind after the first quarter get no more.
 
@@ -44,8 +44,10 @@ class Search(Parametrized):
     value: str = parameter("win", "what a deal is worth", choices=("win", "points"))
     belief: bool = parameter(True, "sampled hands look played")
     knock_turns: int = parameter(-1, "own turns of knocking in rollouts; -1: by the rules", -1, 999)
-    his_knock: int = parameter(98, "most deadwood he knocks with in rollouts", 0, 98)
-    waits: float = parameter(0.0, "share of worlds in which he waits for gin", 0, 1)
+    opponent_knock: int = parameter(
+        98, "most deadwood that the opponent knocks with in rollouts", 0, 98
+    )
+    waits: float = parameter(0.0, "share of worlds in which the opponent waits for gin", 0, 1)
     alone: int = parameter(3, "points given up in rollouts to throw cards without use", 0, 98)
     weak: int = parameter(1, "points given up in rollouts to throw cards of little use", 0, 98)
     discards: int = parameter(4, "most discards weighed", 1, 11)
@@ -68,14 +70,14 @@ class Search(Parametrized):
         if early < 0:
             early = 0 if plays_like_eaai(rules) else 7
         mine = Style(early, 98, 0, self.alone, self.weak)
-        return mine, Style(999, self.his_knock, self.his_knock, 0, 0)
+        return mine, Style(999, self.opponent_knock, self.opponent_knock, 0, 0)
 
     def act(self, view: View, rng: Random) -> NDArray[np.int16]:
         """Return an action for each row, -1 where it is not the viewer's move.
 
         Args:
             view: N rows.
-            rng: one number a row is drawn from it, besides what the base policy draws.
+            rng: one number per row is drawn from it, besides what the base policy draws.
         """
         seeds = (rng.random((len(view),)) * 2.0**53).astype(np.uint64)
         base = _base(self.base_spec(view.rules))
@@ -116,7 +118,7 @@ class Search(Parametrized):
                 worlds.
         """
         trial = Trial(found, self.value == "win")
-        me, him = self.styles(view.rules)
+        me, opponent = self.styles(view.rules)
         first = max(self.worlds // 4, min(self.worlds, 8))
         stages = [first, self.worlds - first]
         deadline = np.inf
@@ -135,7 +137,7 @@ class Search(Parametrized):
                 worlds,
                 rng,
                 me,
-                him,
+                opponent,
                 fitted() if self.belief else None,
                 self.waits,
             )

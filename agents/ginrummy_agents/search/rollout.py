@@ -30,7 +30,7 @@ Flags = NDArray[np.bool_]
 
 FREE, STOCK, TAKE, OPENING = range(4)
 """How the first card is drawn: by the side's rule, from the stock, from the pile, or, for the
-second player asked in the opening, from the pile if he wants it, else the other's turn."""
+second player asked in the opening, from the pile if they want it, else the other's turn."""
 
 _1, _2, _16, _32 = (np.uint64(shift) for shift in (1, 2, 16, 32))
 
@@ -57,7 +57,7 @@ class Starts:
     """R positions to play on from, seen from the searching player's side."""
 
     mine: Hands  # [R] uint64, ten cards
-    his: Hands  # [R] uint64, ten cards
+    theirs: Hands  # [R] uint64, ten cards
     upcard: Hands  # [R] uint64, one bit; 0 if it is not on offer
     pile: Hands  # [R] uint64, the discard pile with the upcard
     deck: NDArray[np.int8]  # [W, 52] the decks of the worlds
@@ -68,7 +68,7 @@ class Starts:
     first: NDArray[np.int8]  # [R] FREE, STOCK, TAKE or OPENING
     limit: Points  # [R] int16, knock limit
     doubled: Flags  # [R] whether the points count twice
-    he_waits: Flags  # [R] whether he waits for gin, whatever his style
+    opponent_waits: Flags  # [R] whether the opponent waits for gin, whatever their style
 
     def __len__(self) -> int:
         """Return R."""
@@ -88,7 +88,7 @@ class Starts:
 class Ends:
     """How R rollouts ended."""
 
-    points: Points  # [R] int16, what I won less what he won
+    points: Points  # [R] int16, what the searching player won less what the opponent won
     outcome: NDArray[np.int8]  # [R] Outcome
     i_knocked: Flags  # [R]
 
@@ -99,7 +99,7 @@ class Discards:
 
     least: Points  # [K] int16, least deadwood
     best: Hands  # [K] uint64, a card that leaves it
-    chosen: Hands  # [K] uint64, the card that goes if play goes on
+    chosen: Hands  # [K] uint64, the card that goes if play continues
     after: Points  # [K] int16, deadwood then
 
     def into(self, other: "Discards", rows: Rows, places: Rows) -> None:
@@ -193,7 +193,7 @@ def melds(hands: Hands, card: Hands) -> Flags:
     return (in_meld & card) != 0
 
 
-def roll_out(starts: Starts, me: Style, him: Style, rules: Rules) -> Ends:
+def roll_out(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
     """Play deals to their end.
 
     Rules that this simplifies: eleven melded cards are gin even where big gin is to be had, and a
@@ -201,8 +201,8 @@ def roll_out(starts: Starts, me: Style, him: Style, rules: Rules) -> Ends:
 
     Args:
         starts: R positions.
-        me: how the searching player goes on.
-        him: how his opponent plays.
+        me: how the searching player plays.
+        opponent: how the other side plays.
         rules: the settings.
     """
     count = len(starts)
@@ -214,11 +214,11 @@ def roll_out(starts: Starts, me: Style, him: Style, rules: Rules) -> Ends:
     knocks: list[tuple[Rows, Hands, Hands, Flags]] = []
     rows = np.arange(count)
     mover = starts.my_move.copy()
-    own = np.where(mover, starts.mine, starts.his)
-    other = np.where(mover, starts.his, starts.mine)
+    own = np.where(mover, starts.mine, starts.theirs)
+    other = np.where(mover, starts.theirs, starts.mine)
     own_left, other_left = left_over(own), left_over(other)
     upcard, pile, limit = starts.upcard.copy(), starts.pile.copy(), starts.limit
-    turn, he_waits = starts.turn.copy(), starts.he_waits
+    turn, opponent_waits = starts.turn.copy(), starts.opponent_waits
     deck = starts.deck.reshape(-1)
     end = (starts.world + 1) * NUM_CARDS
     place = end - starts.stock
@@ -232,8 +232,8 @@ def roll_out(starts: Starts, me: Style, him: Style, rules: Rules) -> Ends:
             wanted = (wanted & ((first == FREE) | (first == OPENING))) | (first == TAKE)
         takes = np.flatnonzero(wanted)
         stays = np.zeros_like(upcard) if rules.discard_taken_upcard else upcard
-        alone = np.where(mover, np.int16(me.alone), np.int16(him.alone))
-        weak = np.where(mover, np.int16(me.weak), np.int16(him.weak))
+        alone = np.where(mover, np.int16(me.alone), np.int16(opponent.alone))
+        weak = np.where(mover, np.int16(me.weak), np.int16(opponent.weak))
         eleven = own | upcard
         taken = best_discards(eleven[takes], stays[takes], pile[takes], alone[takes], weak[takes])
         accepted = taken.least < own_left[takes]
@@ -258,7 +258,7 @@ def roll_out(starts: Starts, me: Style, him: Style, rules: Rules) -> Ends:
         found = Discards.empty(len(rows))
         taken.into(found, np.flatnonzero(accepted), takes[accepted])
         drawn.into(found, np.arange(len(draws)), draws)
-        wish = _wish(mover, turn, he_waits, me, him)
+        wish = _wish(mover, turn, opponent_waits, me, opponent)
         knocked = found.least <= np.minimum(wish, limit)
         thrown = np.where(knocked, found.best, found.chosen)
         after = found.after
@@ -274,7 +274,7 @@ def roll_out(starts: Starts, me: Style, him: Style, rules: Rules) -> Ends:
             own, other, thrown, pile = own[on], other[on], thrown[on], pile[on]
             after, other_left, limit = after[on], other_left[on], limit[on]
             rows, mover, turn, place, end = rows[on], mover[on], turn[on], place[on], end[on]
-            he_waits = he_waits[on]
+            opponent_waits = opponent_waits[on]
         own, other = other, own
         own_left, other_left = other_left, after
         mover = ~mover
@@ -286,13 +286,13 @@ def roll_out(starts: Starts, me: Style, him: Style, rules: Rules) -> Ends:
 
 
 def _wish(
-    mover: Flags, turn: NDArray[np.int64], he_waits: Flags, me: Style, him: Style
+    mover: Flags, turn: NDArray[np.int64], opponent_waits: Flags, me: Style, opponent: Style
 ) -> NDArray[np.int64]:
     """Return the most deadwood that each side to move wants to knock with, [K]."""
     own_turn = turn // 2 + 1
     mine = np.where(own_turn <= me.knock_turns, me.knock, me.later)
-    his = np.where(own_turn <= him.knock_turns, him.knock, him.later)
-    return np.where(mover, mine, np.where(he_waits, 0, his))
+    theirs = np.where(own_turn <= opponent.knock_turns, opponent.knock, opponent.later)
+    return np.where(mover, mine, np.where(opponent_waits, 0, theirs))
 
 
 def _settle(

@@ -58,17 +58,17 @@ def quick_settle(knocker: Hands, defender: Hands, rules: Rules) -> tuple[Points,
     """Return what knocks are worth as `settle` does, nearly always exactly, in a fifth of the time.
 
     The defender makes the sets of a good arrangement or none, lays a fourth card on a set unless a
-    run takes it, and has his other cards in runs with the knocker's as far as they go.
+    run takes it, and has the other cards in runs with the knocker's as far as they go.
 
     Args:
-        knocker: [K] uint64, his ten cards.
-        defender: [K] uint64, the other's ten.
+        knocker: [K] uint64, the knocker's ten cards.
+        defender: [K] uint64, the defender's ten.
         rules: the settings.
     """
     loose, sets = arranged(knocker)
     left = points_of(loose)
-    his_loose, his_sets = arranged(defender)
-    alone = points_of(his_loose)
+    their_loose, their_sets = arranged(defender)
+    alone = points_of(their_loose)
     rest = alone.copy()
     full = np.flatnonzero(may_lay_off(left, rules))
     if full.size:
@@ -76,7 +76,7 @@ def quick_settle(knocker: Hands, defender: Hands, rules: Rules) -> tuple[Points,
         runs = knocker[full] & ~loose[full] & ~made
         fourths = (ranks_in_threes(made) * EVERY_SUIT) & ~made
         cards = defender[full]
-        for kept in (cards & ~his_sets[full], cards):
+        for kept in (cards & ~their_sets[full], cards):
             joined = kept | runs
             over = points_of(joined & ~cards_in_runs(joined) & ~fourths)
             rest[full] = np.minimum(rest[full], over)
@@ -89,8 +89,8 @@ def settle(
     """Return what knocks are worth to the knocker, and how they end.
 
     Args:
-        knocker: [K] uint64, his ten cards.
-        defender: [K] uint64, the other's ten.
+        knocker: [K] uint64, the knocker's ten cards.
+        defender: [K] uint64, the defender's ten.
         pile: [K] uint64, the discard pile with the knock discard.
         rules: the settings.
 

@@ -22,7 +22,15 @@ from ginrummy_env.core.view import View
 
 Float = NDArray[np.float64]
 
-ENDINGS = ("gin", "knock", "undercut", "his gin", "his knock", "his undercut", "void")
+ENDINGS = (
+    "gin",
+    "knock",
+    "undercut",
+    "opponent's gin",
+    "opponent's knock",
+    "opponent's undercut",
+    "void",
+)
 
 
 @dataclass(slots=True)
@@ -68,7 +76,7 @@ class Trial:
         return mean, np.sqrt(spread / np.maximum(count - 1, 1))
 
     def drop(self, errors: float) -> None:
-        """Give up candidates that are so many standard errors behind the base's action."""
+        """Give up candidates that are this many standard errors behind the base's action."""
         mean, error = self.mean_gain()
         self.dropped |= mean + errors * error <= 0
         self.dropped[self.found.starts] = False
@@ -93,7 +101,7 @@ def try_out(
     count: int,
     rng: RowRandom,
     me: Style,
-    him: Style,
+    opponent: Style,
     belief: Belief | None,
     waits: float,
 ) -> None:
@@ -105,13 +113,13 @@ def try_out(
         live: [L] places of candidates, each with its base.
         count: worlds a position.
         rng: randomness of N rows.
-        me, him: how the two sides play on.
+        me, opponent: how the two sides play on.
         belief: how the opponent's cards are judged, or None.
-        waits: share of worlds in which he waits for gin though nothing shows it.
+        waits: share of worlds in which the opponent waits for gin though nothing shows it.
     """
     worlds = sample_worlds(view, count, rng, belief, waits=waits)
     rows = trial.found.rows[live]
-    ends = _play(worlds, view, rows, trial.found.actions[live], count, me, him)
+    ends = _play(worlds, view, rows, trial.found.actions[live], count, me, opponent)
     points = ends.points.reshape(len(live), count)
     if trial.win:
         value = win_chance(view.scores[rows], points, view.rules)
@@ -131,7 +139,7 @@ def try_out(
 
 
 def _endings(ends: Ends) -> NDArray[np.int8]:
-    """Return the place in ENDINGS of each end, [R]. An undercut is his whose points it brought."""
+    """Return the place in ENDINGS of each end, [R]. An undercut belongs to who got its points."""
     place = np.full(len(Outcome), 6, dtype=np.int8)
     place[[Outcome.GIN, Outcome.BIG_GIN]] = 0
     place[Outcome.KNOCK] = 1
@@ -148,7 +156,7 @@ def _play(
     actions: NDArray[np.int16],
     count: int,
     me: Style,
-    him: Style,
+    opponent: Style,
 ) -> Ends:
     """Do each of L actions in each of its position's worlds and play on, L * count results."""
     rules: Rules = view.rules
@@ -170,7 +178,7 @@ def _play(
 
     starts = Starts(
         mine=spread(view.hand[rows] & ~bits),
-        his=worlds.his[world],
+        theirs=worlds.theirs[world],
         upcard=spread(np.where(throws, bits, upcards)),
         pile=spread(view.discards[rows] | bits),
         deck=worlds.deck,
@@ -181,7 +189,7 @@ def _play(
         first=spread(first),
         limit=spread(view.knock_limit[rows]),
         doubled=spread(doubled(view.first_upcard[rows], rules)),
-        he_waits=worlds.he_waits[world],
+        opponent_waits=worlds.opponent_waits[world],
     )
     ended = spread(knocks)
     ends = Ends(
@@ -191,7 +199,7 @@ def _play(
     )
     laid = np.flatnonzero(ended)
     if laid.size:
-        points, outcome = settle(starts.mine[laid], starts.his[laid], starts.pile[laid], rules)
+        points, outcome = settle(starts.mine[laid], starts.theirs[laid], starts.pile[laid], rules)
         ends.points[laid] = np.where(starts.doubled[laid], 2 * points, points)
         ends.outcome[laid] = outcome
         ends.i_knocked[laid] = True
@@ -200,7 +208,7 @@ def _play(
     void = spread(throws) & ((starts.stock <= rules.void_stock) | (starts.turn >= bound))
     on = np.flatnonzero(~(ended | void))
     if on.size:
-        played = roll_out(starts.select(on), me, him, rules)
+        played = roll_out(starts.select(on), me, opponent, rules)
         ends.points[on], ends.outcome[on] = played.points, played.outcome
         ends.i_knocked[on] = played.i_knocked
     return ends

@@ -20,11 +20,11 @@ SWAPS = 16
 class Worlds:
     """k worlds for each of N positions, those of one side by side."""
 
-    his: Hands  # [N * k] uint64
+    theirs: Hands  # [N * k] uint64
     deck: NDArray[np.int8]  # [N * k, 52] the stock at the end
-    he_waits: NDArray[
+    opponent_waits: NDArray[
         np.bool_
-    ]  # [N * k] whether he waits for gin: he could have knocked in his last turn
+    ]  # [N * k] whether the opponent waits for gin: they could have knocked in their last turn
 
 
 def sample_worlds(
@@ -48,30 +48,32 @@ def sample_worlds(
         rng: randomness of N rows.
         belief: how the opponent's cards are judged; None: all alike.
         swaps: exchanges tried for each world.
-        waits: share of other worlds in which he waits for gin too.
+        waits: share of other worlds in which the opponent waits for gin too.
 
     Source: Metropolis et al. (1953).
     """
     weights = None if belief is None else belief.weights(view)
     states = sample_states(view, view.rules, rng, count, weights)
     rows = np.arange(len(states))
-    his = states.hands[rows, np.repeat(1 - view.player, count)]
+    theirs = states.hands[rows, np.repeat(1 - view.player, count)]
     if belief is not None and weights is not None and swaps:
         chances = rng.random((len(view), count, 3 * swaps)).reshape(-1, swaps, 3)
         slopes = np.repeat(belief.deadwood[stages(view)], count)
-        unknown = his & ~np.repeat(view.known[:, OPPONENT], count)
-        his = _swapped(states.deck, his, unknown, states.stock_count, weights, slopes, chances)
-    # What he drew last is in his hand, so this is the deadwood with which he threw his last card.
+        unknown = theirs & ~np.repeat(view.known[:, OPPONENT], count)
+        theirs = _swapped(
+            states.deck, theirs, unknown, states.stock_count, weights, slopes, chances
+        )
+    # What they drew last is in their hand: this is the deadwood with which they threw a card.
     had_turn = np.repeat(view.discarded[:, OPPONENT] != 0, count)
-    he_waits = had_turn & (left_over(his) <= states.knock_limit)
+    opponent_waits = had_turn & (left_over(theirs) <= states.knock_limit)
     if waits > 0:
-        he_waits |= rng.random((len(view), count)).reshape(-1) < waits
-    return Worlds(his, states.deck, he_waits)
+        opponent_waits |= rng.random((len(view), count)).reshape(-1) < waits
+    return Worlds(theirs, states.deck, opponent_waits)
 
 
 def _swapped(
     deck: NDArray[np.int8],
-    his: Hands,
+    theirs: Hands,
     unknown: Hands,
     stock: NDArray[np.int8],
     weights: NDArray[np.float64],
@@ -80,22 +82,22 @@ def _swapped(
 ) -> Hands:
     """Return hands after exchanges with the stock, [W]. Changes ``deck`` in place."""
     size = hand_size(unknown).astype(np.int64)
-    # His unknown cards, in ascending order, as numbers; behind them anything.
+    # Their unknown cards, in ascending order, as numbers; behind them anything.
     cards = np.argsort(~card_planes(unknown), axis=1, kind="stable")[:, :10].astype(np.int8)
-    rows = np.arange(len(his))
+    rows = np.arange(len(theirs))
     logs = np.log(weights).reshape(-1)
-    base = rows // (len(his) // len(weights)) * NUM_CARDS
-    left = left_over(his)
+    base = rows // (len(theirs) // len(weights)) * NUM_CARDS
+    left = left_over(theirs)
     flat_cards, flat_deck = cards.reshape(-1), deck.reshape(-1)
     fits = np.log(np.maximum(chances[:, :, 2], 1e-12))
     for number in range(chances.shape[1]):
         out_at = rows * 10 + (chances[:, number, 0] * size).astype(np.int64)
         in_at = (rows + 1) * NUM_CARDS - 1 - (chances[:, number, 1] * stock).astype(np.int64)
         out, new = flat_cards[out_at], flat_deck[in_at]
-        hand = (his & ~CARD_BIT[out]) | CARD_BIT[new]
+        hand = (theirs & ~CARD_BIT[out]) | CARD_BIT[new]
         after = left_over(hand)
         score = logs[base + new] - logs[base + out] - slopes * (after - left)
         taken = np.flatnonzero((score > fits[:, number]) & (size > 0) & (stock > 0))
-        his[taken], left[taken] = hand[taken], after[taken]
+        theirs[taken], left[taken] = hand[taken], after[taken]
         flat_cards[out_at[taken]], flat_deck[in_at[taken]] = new[taken], out[taken]
-    return his
+    return theirs

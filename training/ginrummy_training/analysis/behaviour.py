@@ -27,7 +27,7 @@ from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.provenance import agent_name
 
 TURNS = 10
-"""An agent's own turns are told apart up to this one; later ones count with it."""
+"""An agent's own turns are distinguished up to this one; later ones count with it."""
 
 LEADS = ("40+ behind", "15–39 behind", "about level", "15–39 ahead", "40+ ahead")
 _LEAD_EDGES = np.array([-39, -14, 15, 40])
@@ -40,7 +40,7 @@ WHATS: dict[str, tuple[str, ...]] = {
     "throw": tuple(RANK_LETTERS),
     "least": ("",),
 }
-"""What is told apart of each habit:
+"""The columns that distinguish the cases of each habit:
 
 - knock: a knock was legal, and was it done; by the deadwood that the best one leaves.
 - take: the upcard was offered, and was it taken; by what it would do.
@@ -148,7 +148,7 @@ def habits(
         rules: a preset's name or Rules.
         games: an even number, in pairs with the seats swapped.
         seed: of decks and agents.
-        max_deals: a game of so many deals ends without a winner.
+        max_deals: a game of this many deals ends without a winner.
     """
     watched = Watched(policy)
     against = make_policy(opponent)
@@ -164,7 +164,7 @@ def shares(table: pd.DataFrame, habit: str, by: list[str], least: int = 1) -> pd
     Args:
         table: of `habits`.
         habit: which.
-        by: the columns that are told apart.
+        by: the columns that distinguish cases.
         least: chances that there must be; rows with fewer are left out.
 
     Returns:

@@ -12,7 +12,7 @@ from ginrummy_training.analysis.behaviour import LEADS, TURNS, UPCARDS, WHATS, s
 from ginrummy_training.plotting import LINES, Picture, new_figure, styled, write_in
 
 LEAST = 30
-"""Chances from which on a share is drawn; with fewer it says little (half an interval is 18 %)."""
+"""Chances from which on a share is drawn; with fewer it means little (half an interval is 18 %)."""
 
 _TURN_NAMES = [str(turn) for turn in range(1, TURNS)] + [f"{TURNS}+"]
 

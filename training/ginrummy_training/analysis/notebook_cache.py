@@ -1,4 +1,4 @@
-"""What notebooks keep: results beside the settings that made them, and how much they are to do.
+"""What notebooks keep: results with the settings that made them, and how much they are to do.
 
     FAST = fast()
     table = kept("speed", lambda: measured(games), games=games, seed=7)
@@ -48,7 +48,7 @@ def kept_root() -> Path:
 
 
 def kept_folder(name: str, **settings: Any) -> Path:
-    """Return a folder for what goes on by itself: matches, tournaments, training runs.
+    """Return a folder for what resumes by itself: matches, tournaments, training runs.
 
     Args:
         name: what it is, in a word.
@@ -84,7 +84,7 @@ def kept(name: str, make: Callable[[], Any], **settings: Any) -> pd.DataFrame:
     found = read_json(path)
     try:
         if found["settings"] != json.loads(json.dumps(settings)):
-            raise ResultError(f"{path}: made with other settings than its name says")
+            raise ResultError(f"{path}: made with other settings than its name states")
         return pd.DataFrame(found["data"], columns=found["columns"])
     except (KeyError, TypeError) as error:
         raise ResultError(f"{path}: damaged ({type(error).__name__}: {error})") from error
@@ -98,7 +98,7 @@ def _mark(about: dict[str, Any]) -> str:
 def kept_training(settings: "TrainSettings") -> Path:
     """Return the folder of a training run that has come to its end.
 
-    It is trained now if it is not kept, or goes on from its last checkpoint.
+    It is trained now if it is not kept, or resumed from its last checkpoint.
 
     Args:
         settings: of the run.

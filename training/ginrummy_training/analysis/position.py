@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MANY = 100.0
-"""So many standard errors behind and still tried: no candidate is given up."""
+"""Standard errors behind at which a candidate is given up: never."""
 
 COLORS = ("#1b7837", "#7fbf7b", "#d9f0d3", "#762a83", "#af8dc3", "#e7d4e8", "#bbbbbb")
 
@@ -83,9 +83,9 @@ def typed_view(
         hand: ten cards before the draw, eleven before the discard.
         pile: the discard pile, oldest first.
         rules: the settings.
-        known: the opponent's cards that he took from the pile.
-        thrown: which cards of the pile he has thrown.
-        declined: upcards that he left.
+        known: the opponent's cards taken from the pile.
+        thrown: which cards of the pile the opponent has thrown.
+        declined: upcards that the opponent left.
         taken: the upcard taken this turn, if it was.
         scores: of the viewer and of the opponent.
         dealer: whether the viewer dealt.
@@ -94,14 +94,14 @@ def typed_view(
     Raises:
         ValueError: no such position.
     """
-    mine, his = int(parse_hand(hand)), int(parse_hand(known))
+    mine, theirs = int(parse_hand(hand)), int(parse_hand(known))
     cards = [card_of(word) for word in pile.split()]
     size = mine.bit_count()
     if size not in (HAND_SIZE, HAND_SIZE + 1):
         raise ValueError(f"hand {hand!r}: {size} cards, 10 or 11 are needed")
     lying = _all(cards)
-    separate = mine.bit_count() + his.bit_count() + len(cards)
-    if (mine | his | lying).bit_count() < separate:
+    separate = mine.bit_count() + theirs.bit_count() + len(cards)
+    if (mine | theirs | lying).bit_count() < separate:
         raise ValueError("a card is in two places")
     stock = NUM_CARDS - size - HAND_SIZE - len(cards)
     phase = Phase.DISCARD if size > HAND_SIZE else Phase.OPENING if opening else Phase.DRAW
@@ -137,8 +137,8 @@ def typed_view(
         stock_count=one(stock, np.int8),
         first_upcard=row,
         knock_limit=knock_limits(row, rules),
-        known=one([my_known, his], np.uint64),
-        taken=one([my_known, his], np.uint64),
+        known=one([my_known, theirs], np.uint64),
+        taken=one([my_known, theirs], np.uint64),
         discarded=one([_all(cards[1:]) & ~discarded, discarded], np.uint64),
         declined=one([0, parse_hand(declined)], np.uint64),
         history=np.zeros((1, 0), dtype=np.uint8),

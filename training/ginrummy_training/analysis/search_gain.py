@@ -2,10 +2,10 @@
 
 A cheap measure of a search and its parts. The base policy plays deals from random scores; at some
 of its decisions each variant of the search is asked too. Where one wants another action, both are
-done in the true position, the stock is shuffled anew, and the base policy and its opponent play the
-deal to its end, several times with the same cards for both. The gain is the change in the chance of
-winning the game; a game has some hundred decisions, so the gain in a hundred decisions is about
-what games would show, without their noise. Variants are compared in the same positions.
+done in the true position, the stock is shuffled again, and the base policy and its opponent play
+the deal to its end, several times with the same cards for both. The gain is the change in the
+chance of winning the game; a game has some hundred decisions, so the gain in a hundred decisions is
+about what games would show, without their noise. Variants are compared in the same positions.
 
     ginrummy search-gain search:64 search:64,belief=false --out p.json
 """
@@ -90,9 +90,9 @@ def play_on(
         states: N positions.
         actions: [N] what the player to move does.
         row_keys: [N] of the stocks and of what the policies draw.
-        policies: his and his opponent's.
+        policies: the mover's and the opponent's.
         rules: the settings.
-        repeats: how often each is played, with stocks shuffled anew.
+        repeats: how often each is played, with newly shuffled stocks.
     """
     rows = np.repeat(np.arange(len(states)), repeats)
     state = states.select(rows)
@@ -125,7 +125,7 @@ def measure(
     """Return what each variant gains over their common base policy.
 
     Raises:
-        ValueError: a variant that is no search, or has another base policy.
+        ValueError: a variant that is not a search, or has another base policy.
     """
     searches = []
     for name in variants:

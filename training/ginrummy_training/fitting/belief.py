@@ -1,4 +1,4 @@
-"""Fit what the opponent's play tells of his hand: `ginrummy_agents.search.belief`.
+"""Fit what the opponent's play says about their hand: `ginrummy_agents.search.belief`.
 
 ``ginrummy fit belief`` writes agents/ginrummy_agents/data/belief.npz; how good the file is,
 `belief_check` measures.
@@ -35,7 +35,7 @@ Float = NDArray[np.float64]
 OPPONENTS = ("simple", "gold", "hein", "lookahead", "lookahead:knock_turns=7", "gold:0")
 VIEWERS = ("simple", "lookahead")
 RIDGE = 20.0
-"""Pull of the factors towards 0: so many cards' worth of doubt."""
+"""Pull of the factors towards 0: as if this many cards' worth of doubt were added."""
 
 
 def positions(
@@ -73,7 +73,7 @@ def pool(rules_names: Sequence[str], deals: int, seed: int) -> Iterator[tuple[Vi
 
 
 def offsets(view: View) -> Float:
-    """Return the logarithm of the odds of an unseen card to be his if his play told nothing."""
+    """Return the logarithm of each unseen card's odds of being the opponent's, by number alone."""
     unknown = 10.0 - hand_size(view.known[:, OPPONENT])
     unseen = hand_size(view.unseen).astype(np.float64)
     return np.log(unknown / (unseen - unknown))
@@ -88,7 +88,7 @@ class Sample:
 
 
 def gather(pairs: Iterator[tuple[View, Hands]], most: int) -> list[Sample]:
-    """Return positions by stage, at most so many of each, taken evenly from all."""
+    """Return positions by stage, at most ``most`` of each, taken evenly from all."""
     parts: list[list[tuple[View, Hands]]] = [[] for _ in STAGES]
     for view, hands in pairs:
         stage = stages(view)
@@ -121,7 +121,7 @@ def joined(views: list[View]) -> View:
 
 
 def fit_cards(sample: Sample) -> Float:
-    """Return the factors' logarithms by which single cards are his, [F].
+    """Return the factors' logarithms by which single cards are the opponent's, [F].
 
     A logistic regression of all unseen cards, by Newton's method.
     """
@@ -147,7 +147,7 @@ def fit_hands(belief: Belief, sample: Sample, stage: int, rounds: int, seed: int
     """Move a stage's factors until sampled hands look like the true ones.
 
     Sampled hands are to have the true hands' mean deadwood, and their cards each feature as often.
-    Cards are weighed anew with it, as low deadwood by itself favours some. Changes ``belief``.
+    Cards are weighed again with it, as low deadwood by itself favours some. Changes ``belief``.
 
     Args:
         belief: in which the stage's factors are those of single cards.
@@ -172,7 +172,7 @@ def fit_hands(belief: Belief, sample: Sample, stage: int, rounds: int, seed: int
         rng = RowRandom(
             keys(Purpose.BELIEF_FIT, np.uint64(seed), number, view.hand, view.step_count)
         )
-        often, left = counted(sample_worlds(view, 1, rng, belief).his)
+        often, left = counted(sample_worlds(view, 1, rng, belief).theirs)
         pace = 0.6 / (1 + number / 10)
         belief.factors[stage] += pace * 0.5 * (aim - often) / spread
         belief.deadwood[stage] += pace * 0.02 * (left - aim_left)

@@ -35,9 +35,9 @@ KINDS = ("uniform", "card by card", "sampled hands")
 
 @dataclass(slots=True)
 class Checked:
-    """Chances told and what was true, of all unseen cards of a stage."""
+    """Estimated chances and what was true, of all unseen cards of a stage."""
 
-    told: Float
+    chances: Float
     """[3, C] by KINDS."""
     truth: Float
     """[C] 0 or 1."""
@@ -46,44 +46,44 @@ class Checked:
 
 
 def check_stage(sample: Sample, seed: int) -> Checked:
-    """Return what was told of the positions of one stage."""
+    """Return the estimates for the positions of one stage."""
     view, belief = sample.view, fitted()
     unseen = card_planes(view.unseen)
     known = card_planes(view.known[:, OPPONENT])
     unknown = 10.0 - known.sum(axis=1)
     rng = RowRandom(keys(Purpose.BELIEF_CHECK, np.uint64(seed), view.hand, view.step_count))
-    hands = sample_worlds(view, WORLDS, rng, belief).his
-    drawn = sample_worlds(view, 4, rng, belief, swaps=0).his
-    even = sample_worlds(view, 4, rng, None).his
+    hands = sample_worlds(view, WORLDS, rng, belief).theirs
+    drawn = sample_worlds(view, 4, rng, belief, swaps=0).theirs
+    even = sample_worlds(view, 4, rng, None).theirs
     often = card_planes(hands).reshape(len(view), WORLDS, -1).sum(axis=1)
-    # Half a hand of doubt, so that no card is told to be certain.
+    # Half a hand of doubt, so that no card is certain.
     share = unknown / hand_size(view.unseen)
     sampled = (often + 0.5 * share[:, None]) / (WORLDS + 0.5)
-    told = [
+    chances = [
         np.broadcast_to(share[:, None], unseen.shape),
         scaled(np.where(unseen, belief.weights(view), 0.0), unknown),
         sampled,
     ]
     left = [float(deadwood(each).mean()) for each in (sample.hands, even, drawn, hands)]
     return Checked(
-        np.stack([each[unseen] for each in told]),
+        np.stack([each[unseen] for each in chances]),
         card_planes(sample.hands)[unseen].astype(np.float64),
         np.array(left),
     )
 
 
-def log_loss(told: Float, truth: Float) -> float:
+def log_loss(chances: Float, truth: Float) -> float:
     """Return the mean negative logarithm of the chance given to what was true, in nats."""
-    safe = np.clip(told, 1e-6, 1 - 1e-6)
+    safe = np.clip(chances, 1e-6, 1 - 1e-6)
     return float(-np.where(truth > 0, np.log(safe), np.log(1 - safe)).mean())
 
 
-def reliability(told: Float, truth: Float) -> tuple[Float, Float, NDArray[np.int64]]:
-    """Return mean chance told, share that was true and number of cards, by chance told."""
-    place = np.clip(np.digitize(told, BINS) - 1, 0, len(BINS) - 2)
+def reliability(chances: Float, truth: Float) -> tuple[Float, Float, NDArray[np.int64]]:
+    """Return mean estimate, share that was true and number of cards, by estimate."""
+    place = np.clip(np.digitize(chances, BINS) - 1, 0, len(BINS) - 2)
     count = np.bincount(place, minlength=len(BINS) - 1)
     some = np.maximum(count, 1)
-    mean = np.bincount(place, told, minlength=len(count)) / some
+    mean = np.bincount(place, chances, minlength=len(count)) / some
     true = np.bincount(place, truth, minlength=len(count)) / some
     return mean[count > 0], true[count > 0], count[count > 0]
 
@@ -95,12 +95,14 @@ def plot(every: Checked) -> "Figure":
     figure = Figure(figsize=(6.4, 6), layout="constrained")
     axes = figure.add_subplot()
     axes.plot([0, 1], [0, 1], color="gray", linewidth=0.8)
-    for kind, told, color in zip(KINDS, every.told, ("#999999", "#1b7837", "#1f4e79"), strict=True):
-        mean, true, count = reliability(told, every.truth)
+    for kind, chances, color in zip(
+        KINDS, every.chances, ("#999999", "#1b7837", "#1f4e79"), strict=True
+    ):
+        mean, true, count = reliability(chances, every.truth)
         some = count >= 50
-        loss = log_loss(told, every.truth)
+        loss = log_loss(chances, every.truth)
         axes.plot(mean[some], true[some], "o-", color=color, label=f"{kind}: log-loss {loss:.4f}")
-    axes.set_xlabel("chance told that an unseen card is the opponent's")
+    axes.set_xlabel("estimated chance that an unseen card is the opponent's")
     axes.set_ylabel("share that was")
     axes.set_xlim(0, 1)
     axes.set_ylim(0, 1)
@@ -122,10 +124,10 @@ def check(rules_names: Sequence[str], deals: int, seed: int, out: Path) -> None:
     found = [check_stage(sample, seed + stage) for stage, sample in enumerate(samples)]
     rows: list[dict[str, Any]] = []
     for stage, one in enumerate(found):
-        losses = [log_loss(told, one.truth) for told in one.told]
+        losses = [log_loss(chances, one.truth) for chances in one.chances]
         rows.append(
             {
-                "his discards from": int(STAGES[stage]),
+                "opponent's discards from": int(STAGES[stage]),
                 "cards": len(one.truth),
                 **{f"log-loss {kind}": loss for kind, loss in zip(KINDS, losses, strict=True)},
                 **{
@@ -136,19 +138,20 @@ def check(rules_names: Sequence[str], deals: int, seed: int, out: Path) -> None:
         )
         print("  ".join(f"{name} {value:.4g}" for name, value in rows[-1].items()))
     every = Checked(
-        np.concatenate([one.told for one in found], axis=1),
+        np.concatenate([one.chances for one in found], axis=1),
         np.concatenate([one.truth for one in found]),
         np.zeros(4),
     )
     total = {
-        kind: log_loss(told, every.truth) for kind, told in zip(KINDS, every.told, strict=True)
+        kind: log_loss(chances, every.truth)
+        for kind, chances in zip(KINDS, every.chances, strict=True)
     }
     print(f"all stages: {total}")
     out.mkdir(parents=True, exist_ok=True)
     write_csv(out / "belief.csv", list(rows[0]), [list(row.values()) for row in rows])
     curves = {
-        kind: [values.tolist() for values in reliability(told, every.truth)]
-        for kind, told in zip(KINDS, every.told, strict=True)
+        kind: [values.tolist() for values in reliability(chances, every.truth)]
+        for kind, chances in zip(KINDS, every.chances, strict=True)
     }
     write_json(
         out / "belief.json",

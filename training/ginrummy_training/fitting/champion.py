@@ -1,9 +1,9 @@
 """Fits the weights of `ginrummy_agents.rules.champion` to the results of deals.
 
 Each round plays the agent of the round before against some opponents, with a share of its draws,
-discards and knocks chosen at random, and notes the features of what it did beside the net points
+discards and knocks chosen at random, and notes the features of what it did with the net points
 that the deal then brought. A ridge regression on each of the four kinds of choice gives the next
-weights: what a choice is worth if one goes on as this round's agent does.
+weights: what a choice is worth if play continues as this round's agent plays.
 
 ``ginrummy fit champion --rules eaai`` (or ``classic``) writes a set into
 agents/ginrummy_agents/data/champion.json. The decks are those of no match, whatever the seed.

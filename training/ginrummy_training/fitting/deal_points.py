@@ -29,7 +29,7 @@ PLAYERS = {
 def points_of_deals(
     policy: Policy, other: Policy, rules: Rules, deals: int, seed: int
 ) -> NDArray[np.int64]:
-    """Play first deals and return how often a deal won was worth so many points, [256].
+    """Play first deals and return how often a deal won was worth 0, 1, ... 255 points, [256].
 
     Args:
         policy: the non-dealer in even deals.
