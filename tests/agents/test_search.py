@@ -439,7 +439,7 @@ def test_the_command_shows_and_writes_what_it_weighs(tmp_path, capsys):
         ([record, "--step", "999"], "step 999"),
         (["--hand", "4s 5s", "--pile", "7h"], "2 cards"),
         ([*typed[1:], "--score", "many"], "--score many"),
-        ([*typed[1:], "--search", "simple"], "no agent that searches"),
+        ([*typed[1:], "--search", "simple"], "not an agent that searches"),
     ):
         assert main(["analyse", *wrong]) == 2
         assert message in capsys.readouterr().err
@@ -452,5 +452,5 @@ def test_gains_are_measured_in_positions_of_the_base(tmp_path):
     assert never["left"] == never["gain"] == 0
     assert often["left"] > 0
     assert often["half"] > 0
-    with pytest.raises(ValueError, match="no agent that searches"):
+    with pytest.raises(ValueError, match="not an agent that searches"):
         measure(["simple"], "simple", EAAI, 12, 1, 2)
