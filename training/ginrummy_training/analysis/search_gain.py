@@ -131,7 +131,7 @@ def measure(
     for name in variants:
         search = make_policy(name)
         if not isinstance(search, Search):
-            raise ValueError(f"{name}: no agent that searches")
+            raise ValueError(f"{name}: not an agent that searches")
         searches.append(search)
     bases = {search.base_spec(rules) for search in searches}
     if len(bases) > 1:
