@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_env.core.chance import Random
+from ginrummy_env.core.checks import did_you_mean
 from ginrummy_env.core.view import View
 
 ENTRY_POINTS = "ginrummy_env.policies"
@@ -165,7 +166,8 @@ def make_policy(policy: "str | Policy") -> Policy:
         return found
     if name not in makers:
         known = ", ".join(sorted(makers)) or "none: is the package installed?"
-        raise ValueError(f"unknown policy {name!r}; the policies are {known}")
+        near = did_you_mean(name, makers)
+        raise ValueError(f"unknown policy {name!r}{near}; the policies are {known}")
     maker: Callable[..., Policy] = makers[name].load()
     if getattr(maker, "takes_text", False):
         return maker(policy.partition(":")[2])

@@ -168,11 +168,11 @@ class Position:
         if winner is None:
             return f"{self.knocker} laid down, {words}: nobody scores."
         if self.outcome == Outcome.UNDERCUT:
-            return f"{self.knocker} knocked, {winner} undercut and won {self.points} points."
+            return f"{self.knocker} knocked, {winner} undercut and won {points_words(self.points)}."
         if self.outcome == Outcome.GIN_ANSWERED:
-            return f"{self.knocker} had gin, {winner} too and won {self.points} points."
+            return f"{self.knocker} had gin, {winner} too and won {points_words(self.points)}."
         verb = "knocked" if self.outcome in (Outcome.KNOCK, Outcome.EQUAL) else f"had {words}"
-        return f"{winner} {verb} and won {self.points} points."
+        return f"{winner} {verb} and won {points_words(self.points)}."
 
     def sum_words(self) -> str:
         """Return how the points of the deal add up; empty if nobody scored."""
@@ -192,6 +192,15 @@ class Position:
             f"{first.name} won the game {first.score} : {second.score}, "
             f"with bonuses {first.final_score} : {second.final_score}."
         )
+
+
+def points_words(points: int) -> str:
+    """Return a number of points in words.
+
+    >>> points_words(1), points_words(20)
+    ('1 point', '20 points')
+    """
+    return f"{points} point{'' if points == 1 else 's'}"
 
 
 def _deed(action: int, seen: int, mine: bool, drawn: int, card: CardName) -> str:

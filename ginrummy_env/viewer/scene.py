@@ -14,7 +14,7 @@ from ginrummy_env.core.state import NOBODY, NUM_PLAYERS
 from ginrummy_env.core.view import View
 from ginrummy_env.records.recorder import Annotation, DealRecord, GameRecord
 from ginrummy_env.render.html import spoken_name
-from ginrummy_env.render.position import OUTCOME_WORDS, Group, Position, Side
+from ginrummy_env.render.position import OUTCOME_WORDS, Group, Position, Side, points_words
 from ginrummy_env.render.reading import read_position
 from ginrummy_env.render.text import sign_name
 
@@ -125,7 +125,7 @@ def layoff_sentences(position: Position) -> list[str]:
                 kind = "set" if group.onto[0] % 13 == group.onto[1] % 13 else "run"
                 lines.append(
                     f"{side.name} laid off {cards} on the {kind} {meld}: "
-                    f"{group.points} points of deadwood fewer."
+                    f"{points_words(group.points)} of deadwood fewer."
                 )
     return lines
 

@@ -22,6 +22,7 @@ from ginrummy_training.cli.main import COMMANDS, main
 from ginrummy_training.cli.project import demo
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_result import MatchResult
+from ginrummy_training.learning.settings import TrainSettings
 
 ROOT = Path(__file__).parents[2]
 PLAY = ("--games", "20", "--workers", "1", "--seed", "3")
@@ -136,7 +137,7 @@ def test_rules_can_be_written(text, rules):
         (["match", "simple", "gold:knock=999"], "knock=999"),
         (["match", "simple", "gold:speed=1"], "speed"),
         (["match", "simple", "gold", "--games", "3"], "an even number"),
-        (["match", "simple", "gold", "--games", "x"], "not a whole number"),
+        (["match", "simple", "gold", "--games", "x"], "'x' is not a whole number"),
         (["match", "simple", "gold", "--seed", "-1"], "'-1' is not a whole number from 0"),
         (["match", "simple", "gold", "--rules", "house"], "unknown preset 'house'"),
         (["match", "simple", "gold", "--rules", "gin_bonus=x"], "gin_bonus='x'"),
@@ -149,6 +150,22 @@ def test_rules_can_be_written(text, rules):
         (["play", "nobody"], "unknown policy 'nobody'"),
         (["replay", "no such file"], "no such file: No such file"),
         (["fly"], "no command 'fly'"),
+        (["mtach", "simple", "gold"], "did you mean 'match'?"),
+        (["match", "simple", "glod"], "did you mean 'gold'?"),
+        (["match", "simple", "gold", "--game", "20"], "did you mean '--games'?"),
+        (["match", "simple", "gold", "--rules", "clasic"], "did you mean 'classic'?"),
+        (["match", "simple", "gold", "--rules", "gin_bonsu=1"], "did you mean 'gin_bonus'?"),
+        (["match", "simple", "gold", "--games", "-4"], "'-4'"),
+        (["match", "simple", "gold", "--games", "1.5e4"], "'1.5e4'"),
+        (["train", "x", "--set", "stesp=1"], "did you mean 'steps'?"),
+        (
+            ["analyse", "--hand", "As 2s 3s 4s 5s 6s 7s 8s 9s Th", "--pile", "Kd Th"],
+            "Th is in --hand and in --pile",
+        ),
+        (
+            ["analyse", "--hand", "As 2s 3s 4s 5s 6s 7s 8s 9s Th", "--pile", "Kd Qd Kd"],
+            "Kd is twice in --pile",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(capsys, arguments, says):
@@ -342,3 +359,25 @@ def test_files_are_replaced_by_force_only(capsys, tmp_path):
         assert path.stat().st_mtime_ns == before
         assert run(capsys, *command, "--force")[0] == 0
         assert path.stat().st_mtime_ns > before
+
+
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["analyse"], ["fit"]])
+def test_a_command_without_arguments_prints_its_help(capsys, arguments):
+    code, out, err = run(capsys, *arguments)
+    assert (code, err) == (0, "")
+    assert out.startswith("usage: ginrummy")
+
+
+def test_a_misspelled_file_suggests_its_neighbour(capsys, tmp_path):
+    (tmp_path / "game.txt").touch()
+    _, _, err = run(capsys, "replay", tmp_path / "gmae.txt")
+    assert "did you mean 'game.txt'?" in err
+
+
+def test_show_prints_the_settings_of_the_run(capsys, tmp_path):
+    settings = TrainSettings(steps=65_536, width=48).to_dict()
+    (tmp_path / "settings.json").write_text(json.dumps({"settings": settings}))
+    for command in ("train", "imitate"):
+        code, out, _ = run(capsys, command, tmp_path, "--show", "--set", "seed=9")
+        assert code == 0
+        assert {"width = 48", "steps = 65536", "seed = 9"} <= set(out.splitlines())

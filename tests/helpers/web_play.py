@@ -12,14 +12,14 @@ from ginrummy_env.core.cards import cards_of, parse_card
 from ginrummy_env.core.rules import CLASSIC
 from ginrummy_env.core.view import OPPONENT, make_view
 from ginrummy_training.play.web.game import YOU, WebGame
-from ginrummy_training.play.web.server import Server
+from ginrummy_training.play.web.server import IDLE_SECONDS, Server
 
 
 @contextmanager
-def serving(folder, agent="simple", rules=CLASSIC, **more):
+def serving(folder, agent="simple", rules=CLASSIC, idle_seconds=IDLE_SECONDS, **more):
     """A server on a free port with its game in `folder`."""
     game = WebGame(folder, agent, rules, **more)
-    server = Server(game)
+    server = Server(game, idle_seconds=idle_seconds)
     server.game = game
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

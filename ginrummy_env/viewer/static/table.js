@@ -54,7 +54,7 @@ function handElement(name, hand, { drawn = -1, known = [], press = null, chosen 
 
 /* A player's name, score and hand. */
 function sideElement(name, side, hand, options = {}) {
-  const facts = [`${side.score} points`, `${side.won} ${side.won === 1 ? "deal" : "deals"} won`];
+  const facts = [`${side.score} ${side.score === 1 ? "point" : "points"}`, `${side.won} ${side.won === 1 ? "deal" : "deals"} won`];
   if (side.dealer) facts.push("dealer");
   if (hand.deadwood !== undefined) facts.push(`deadwood ${hand.deadwood}`);
   if (side.wonDeal) facts.push("won the deal");

@@ -5,6 +5,7 @@ import random
 import re
 import shutil
 import socket
+from contextlib import ExitStack
 from dataclasses import replace
 
 import numpy as np
@@ -336,3 +337,16 @@ def test_the_game_itself_refuses_what_the_server_lets_through(tmp_path):
             call()
     with pytest.raises(ValueError, match="unknown policy"):
         WebGame(tmp_path / "other", "nobody", CLASSIC)
+
+
+def test_half_open_connections_stop_nobody_and_are_closed(tmp_path):
+    with serving(tmp_path, "simple", CLASSIC, seed=1, idle_seconds=2) as server:
+        with ExitStack() as opened:
+            idle = []
+            for number in range(150):
+                connection = socket.create_connection(("127.0.0.1", server.port), timeout=60)
+                idle.append(opened.enter_context(connection))
+                if number % 2:
+                    connection.sendall(b"GET / HTTP/1.1\r\nHost: ")  # and then nothing more
+            assert ask(server, "/api/game")[0] == 200
+            assert all(each.recv(1) == b"" for each in idle), "the server has not closed them"

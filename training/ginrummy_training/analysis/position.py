@@ -17,7 +17,15 @@ from ginrummy_agents.search.candidates import Candidates, candidates_of
 from ginrummy_agents.search.policy import Search
 from ginrummy_agents.search.trial import ENDINGS, Trial
 from ginrummy_env.core.actions import format_action
-from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, hand_of, parse_hand
+from ginrummy_env.core.cards import (
+    HAND_SIZE,
+    NO_CARD,
+    NUM_CARDS,
+    cards_of,
+    format_card,
+    hand_of,
+    parse_hand,
+)
 from ginrummy_env.core.cards import parse_card as card_of
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deal import knock_limits
@@ -99,10 +107,9 @@ def typed_view(
     size = mine.bit_count()
     if size not in (HAND_SIZE, HAND_SIZE + 1):
         raise ValueError(f"hand {hand!r}: {size} cards, 10 or 11 are needed")
-    lying = _all(cards)
-    separate = mine.bit_count() + theirs.bit_count() + len(cards)
-    if (mine | theirs | lying).bit_count() < separate:
-        raise ValueError("a card is in two places")
+    _require_one_place(
+        {"hand": list(cards_of(mine)), "pile": cards, "known": list(cards_of(theirs))}
+    )
     stock = NUM_CARDS - size - HAND_SIZE - len(cards)
     phase = Phase.DISCARD if size > HAND_SIZE else Phase.OPENING if opening else Phase.DRAW
     if phase != Phase.DISCARD and not cards:
@@ -154,6 +161,19 @@ def typed_view(
         defender_deadwood=one(-1, np.int16),
         opponent_hand=one(0, np.uint64),
     )
+
+
+def _require_one_place(places: dict[str, list[int]]) -> None:
+    """Raise ValueError if a card is in two places, or twice in one."""
+    where: dict[int, str] = {}
+    for place, cards in places.items():
+        for card in cards:
+            if card in where:
+                two = f"twice in --{place}" if where[card] == place else (
+                    f"in --{where[card]} and in --{place}"
+                )  # fmt: skip
+                raise ValueError(f"{format_card(card)} is {two}: a card is in one place")
+            where[card] = place
 
 
 def _all(cards: Sequence[int]) -> int:

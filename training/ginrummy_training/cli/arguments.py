@@ -1,10 +1,12 @@
 """Arguments that commands share: a flag means the same wherever it appears."""
 
 import argparse
+import re
 import tomllib
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ginrummy_env.core.checks import did_you_mean
 from ginrummy_env.core.rules import PRESETS, Rules, as_rules
 
 RULES_HELP = f"""\
@@ -28,19 +30,42 @@ class Parser(argparse.ArgumentParser):
         layout = argparse.RawDescriptionHelpFormatter
         super().__init__(formatter_class=layout, allow_abbrev=False, **options)
 
+    def parse_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse all arguments; one that is not known is an error that names the nearest."""
+        options, unknown = self.parse_known_args(args, namespace)
+        if unknown:
+            near = did_you_mean(unknown[0].partition("=")[0], self._option_string_actions)
+            self.error(f"unrecognized argument {unknown[0]!r}{near}")
+        return options
+
     def error(self, message: str) -> NoReturn:
         """Print the message and exit with 2."""
         self.exit(2, f"{self.prog}: {message} (see {self.prog} --help)\n")
 
 
 def whole(text: str) -> int:
-    """Return a whole number from 0; argparse turns the error into a message."""
-    try:
-        number = int(text.replace("_", "").replace(",", ""))
-    except ValueError:
-        number = -1
-    if number < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
+    """Return a whole number from 0; argparse turns the error into a message.
+
+    >>> whole("10_000") == whole("10,000") == whole("1e4") == 10_000
+    True
+    """
+    plain = text.replace("_", "").replace(",", "").lower()
+    if re.fullmatch(r"[0-9]{1,30}", plain):
+        return int(plain)
+    power = re.fullmatch(r"([0-9]{1,9})e([0-9]{1,2})", plain)
+    if power is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0, such as 10000")
+    return int(power[1]) * 10 ** int(power[2])
+
+
+def even(text: str) -> int:
+    """Return a number of games: they are played in pairs."""
+    number = whole(text)
+    if number < 2 or number % 2:
+        raise argparse.ArgumentTypeError(
+            f"{text!r}: an even number from 2 is needed, games are played in pairs with the seats "
+            "swapped"
+        )
     return number
 
 
@@ -94,7 +119,7 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 
 def add_games(parser: argparse.ArgumentParser, default: int, of: str = "of each pairing") -> None:
     """Add ``--games``."""
-    parser.add_argument("--games", default=default, type=whole, metavar="N",
+    parser.add_argument("--games", default=default, type=even, metavar="N",
                         help=f"games {of}, an even number ({default:,})")  # fmt: skip
 
 

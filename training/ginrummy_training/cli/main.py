@@ -4,8 +4,10 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
 from ginrummy_env import __version__
+from ginrummy_env.core.checks import did_you_mean
 from ginrummy_training.cli.arguments import Parser
 
 GROUPS = {
@@ -78,6 +80,16 @@ def parser_of(command: str) -> Parser:
     return parser
 
 
+def neighbour(path: str | bytes | None) -> str:
+    """Return " (did you mean ...?)" for a path where something with nearly this name is there."""
+    missing = Path(os.fsdecode(path or ""))
+    try:
+        names = [each.name for each in missing.parent.iterdir()]
+    except OSError:
+        return ""
+    return did_you_mean(missing.name, names)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -93,7 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"ginrummy_env {__version__}")
             return 0
         if command not in COMMANDS:
-            print(f"ginrummy: no command {command!r} (see ginrummy --help)", file=sys.stderr)
+            near = did_you_mean(command, COMMANDS) or " (see ginrummy --help)"
+            print(f"ginrummy: no command {command!r}{near}", file=sys.stderr)
             return 2
         options = parser_of(command).parse_args(rest)
         code: int = options.run(options)
@@ -106,6 +119,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wrong = f"{error.name} is missing: pip install 'ginrummy_env[eval]'"
     except OSError as error:
         wrong = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        if isinstance(error, FileNotFoundError):
+            wrong += neighbour(error.filename)
     except (ValueError, RuntimeError) as error:
         notes = getattr(error, "__notes__", [])
         wrong = "; ".join([" ".join(str(error).split()), *notes])

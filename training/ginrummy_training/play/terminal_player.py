@@ -22,6 +22,7 @@ from ginrummy_env.core.melds import MELD_MASK, NO_MELD
 from ginrummy_env.core.rules import rules_name
 from ginrummy_env.core.view import ME, View, players_of
 from ginrummy_env.render import position_text
+from ginrummy_env.render.position import points_words
 from ginrummy_env.render.text import sign_name
 
 HELP = """\
@@ -182,11 +183,9 @@ def why_not(view: View, action: int, legal: list[int]) -> str:
         if view.taken_card[0] == card and not view.rules.discard_taken_upcard:
             return f"You have just taken {name} from the pile: it has to stay this turn."
         if action >= KNOCK:
-            left = int(deadwood(view.hand & ~CARD_BIT[card])[0])
+            left = points_words(int(deadwood(view.hand & ~CARD_BIT[card])[0]))
             most = int(view.knock_limit[0])
-            return (
-                f"Without {name} you have {left} points of deadwood; {most} is the most to knock."
-            )
+            return f"Without {name} you have {left} of deadwood; {most} is the most to knock."
         return "At this point you have to knock."
     if action == BIG_GIN:
         return "Big gin needs eleven melded cards, and rules that have it."

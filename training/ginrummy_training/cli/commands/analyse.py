@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--opening", action="store_true", help="the first upcard is offered")
     parser.add_argument("--search", default="search:1000", metavar="AGENT",
                         help="the search that values the candidates (search:1000)")  # fmt: skip
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, print_help=parser.print_help)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -56,6 +56,9 @@ def run(options: argparse.Namespace) -> int:
     Raises:
         ValueError: no such position, or an agent that does not search.
     """
+    if options.file is None and not options.hand:
+        options.print_help()
+        return 0
     from rich.console import Console
 
     from ginrummy_agents.search.policy import Search
@@ -71,7 +74,9 @@ def run(options: argparse.Namespace) -> int:
     if options.file is not None:
         records = load(options.file)
         if not 1 <= options.game <= len(records):
-            raise ValueError(f"{options.file} has {len(records)} games; --game {options.game}")
+            raise ValueError(
+                f"{options.file} has {len(records)} games; --game is one of 1..{len(records)}"
+            )
         record = records[options.game - 1]
         view, action = position.recorded_view(record, options.deal - 1, options.step - 1)
     else:

@@ -34,6 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train by imitation alone."""
+    if options.show and (saved := train.saved_settings(options)) is not None:
+        train.show(saved)
+        return 0
     if options.resume:
         return train.start(options, None)
     settings = replace(train.settings_of(options), steps=0)

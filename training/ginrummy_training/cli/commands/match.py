@@ -59,7 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="write the first N games, move by move, into --out")  # fmt: skip
     parser.add_argument("--record", type=Path, metavar="FILE",
                         help="write the first games with what the agents thought")  # fmt: skip
-    add_force(parser)
     parser.set_defaults(run=run)
 
 

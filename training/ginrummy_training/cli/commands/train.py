@@ -60,19 +60,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", metavar="RULES", help="a preset or settings, see below (eaai)")
     parser.add_argument("--seed", type=whole, metavar="N",
                         help="seed of decks, agents and weights (0)")  # fmt: skip
-    parser.add_argument("--show", action="store_true", help="print the settings and stop")
+    parser.add_argument("--show", action="store_true",
+                        help="print the settings, of FOLDER's run if it has one")  # fmt: skip
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Train, or resume a training."""
-    if options.resume:
-        return start(options, None)
-    settings = settings_of(options)
     if options.show:
-        show(settings)
+        show(saved_settings(options) or settings_of(options))
         return 0
-    return start(options, settings)
+    return start(options, None if options.resume else settings_of(options))
+
+
+def saved_settings(options: argparse.Namespace) -> "TrainSettings | None":
+    """Return the settings of the run in the folder, as --set would change them; None: no run."""
+    from ginrummy_training.learning.settings import TrainSettings
+    from ginrummy_training.storage import ResultError, read_json
+
+    path = options.folder / "settings.json"
+    if not path.exists():
+        return None
+    try:
+        settings = TrainSettings().changed(read_json(path)["settings"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise ResultError(f"{path}: corrupt ({error})") from error
+    return settings.changed(dict(assignment(text) for text in options.given))
 
 
 def settings_of(options: argparse.Namespace) -> "TrainSettings":

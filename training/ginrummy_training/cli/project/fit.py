@@ -26,7 +26,8 @@ RULES = ("eaai", "classic")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the commands."""
-    kinds = parser.add_subparsers(metavar="WHAT", required=True, parser_class=Parser)
+    parser.set_defaults(run=overview, print_help=parser.print_help)
+    kinds = parser.add_subparsers(metavar="WHAT", parser_class=Parser)
 
     champion = kinds.add_parser(
         "champion",
@@ -76,6 +77,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         each.add_argument("--out", type=Path, metavar="FILE", help="instead of the shipped file")
     check.add_argument("--out", type=Path, metavar="FOLDER", required=True,
                        help="for the results")  # fmt: skip
+
+
+def overview(options: argparse.Namespace) -> int:
+    """Print the help: what is to be fitted was not named."""
+    options.print_help()
+    return 0
 
 
 def data_file(options: argparse.Namespace, name: str) -> Path:

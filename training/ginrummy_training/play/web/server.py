@@ -8,6 +8,7 @@
 
 import json
 import logging
+import select
 from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
@@ -23,6 +24,12 @@ from ginrummy_training.play.web.game import WebError, WebGame
 HOST = "127.0.0.1"
 MOST_BYTES = 4_096
 """Of a request's body; those of the page have some 60."""
+
+MOST_CONNECTIONS = 500
+"""At the same time; more wait. A page has two or three."""
+
+IDLE_SECONDS = 10
+"""A connection on which nothing arrives for so long is closed, also in the middle of a request."""
 
 MOST_NUMBER = 2**31 - 1
 MOST_TEXT = 200
@@ -171,12 +178,13 @@ class Server:
     Args:
         game: what is played.
         port: 0 for any that is free.
+        idle_seconds: after which a connection without traffic is closed.
 
     Raises:
         OSError: the port is taken.
     """
 
-    def __init__(self, game: WebGame, port: int = 0) -> None:
+    def __init__(self, game: WebGame, port: int = 0, *, idle_seconds: int = IDLE_SECONDS) -> None:
         hosts: set[str] = set()
         self._server = create_server(
             create_app(game, hosts),
@@ -186,7 +194,10 @@ class Server:
             ident=None,
             max_request_body_size=MOST_BYTES,
             max_request_header_size=16_384,
-            channel_timeout=30,
+            channel_timeout=idle_seconds,
+            cleanup_interval=max(1, idle_seconds // 2),
+            connection_limit=MOST_CONNECTIONS,
+            asyncore_use_poll=hasattr(select, "poll"),  # select ends at 1,024 files
         )
         self.port = int(getattr(self._server, "effective_port", port))
         hosts.update(f"{name}:{self.port}" for name in (HOST, "localhost"))
