@@ -87,7 +87,8 @@ def _register() -> None:
             entry_point="ginrummy_env.envs.gym_env:GinRummyEnv",
             vector_entry_point="ginrummy_env.envs.vector_env:GinRummyVectorEnv",
         )
-    if PETTINGZOO_ID not in pettingzoo.aec_registry:
+    # PettingZoo has a registry from 1.27 on.
+    if PETTINGZOO_ID not in getattr(pettingzoo, "aec_registry", {PETTINGZOO_ID}):
         pettingzoo.register("aec", PETTINGZOO_ID, "ginrummy_env.envs.aec_env:env")
         pettingzoo.register("parallel", PETTINGZOO_ID, "ginrummy_env.envs.aec_env:parallel_env")
 

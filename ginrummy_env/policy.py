@@ -156,9 +156,15 @@ def make_policy(policy: "str | Policy") -> Policy:
     Raises:
         ValueError: no such name (says which there are), or parameters that it does not take.
     """
+    if isinstance(policy, type) and hasattr(policy, "act"):
+        name = policy.__name__
+        raise ValueError(f"{name} is a class: a policy is an object of it, such as {name}()")
     if not isinstance(policy, str):
         if not isinstance(policy, Policy):
-            raise ValueError(f"{policy!r} is no policy: it has no method act(view, rng)")
+            raise ValueError(
+                f"{policy!r} is not a policy: a name is needed, or an object with a method "
+                "act(view, rng)"
+            )
         return policy
     name = policy.partition(":")[0].strip().lower()
     makers = {point.name: point for point in entry_points(group=ENTRY_POINTS)}

@@ -37,7 +37,7 @@ UNKNOWN_OPTION = "unknown reset option 'options'"
     [
         {},
         {"episode": "deal", "reward": "points"},
-        {"rules": "modern", "reward": "final", "max_deals": 2, "derived": False},
+        {"rules": "modern", "reward": "final", "max_deals": 2, "features": "raw"},
         {"rules": "openspiel", "episode": "deal"},
     ],
     ids=["default", "deal", "modern", "openspiel"],
@@ -76,12 +76,13 @@ def test_pettingzoo_performance(capsys, monkeypatch):
     "options",
     [
         {"opponent": "simple"},
-        {"opponent": "random", "episode": "deal", "reward": "points", "derived": False},
+        {"opponent": "random", "episode": "deal", "reward": "points", "features": "raw"},
         {"opponent": "gold", "rules": "eaai", "render_mode": "ansi"},
         {"opponent": "gold", "rules": "eaai", "render_mode": "rgb_array", "seat": 1},
     ],
     ids=["simple", "deal", "ansi", "rgb_array"],
 )
+@pytest.mark.filterwarnings("ignore:.*illegal action has lost")
 def test_gymnasium_checker(options):
     env = gymnasium.make(ginrummy_env.GYMNASIUM_ID, **options).unwrapped
     check_env(env, skip_render_check=not HAS_PYGAME)
@@ -112,6 +113,22 @@ def test_registration():
     seen, _ = parallel.reset(seed=1)
     assert set(seen) == {"player_0", "player_1"}
     ginrummy_env._register()  # a second time: no warning that something is overridden
+
+
+def test_pettingzoo_without_a_registry():
+    """Before 1.27 PettingZoo had none: AgileRL asks for such a one. The environments work there."""
+    code = """
+import pettingzoo
+for name in ("aec_registry", "parallel_registry", "register", "make"):
+    delattr(pettingzoo, name)
+import ginrummy_env, gymnasium
+env = ginrummy_env.env()
+env.reset(seed=1)
+env.step(106)
+print(gymnasium.make(ginrummy_env.GYMNASIUM_ID).reset(seed=1)[1]["seat"])
+"""
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() in ("0", "1")
 
 
 def test_public_names():

@@ -1,13 +1,19 @@
 """docs/API.md says what the code says: layout, results, options."""
 
 import inspect
+from dataclasses import fields
 from pathlib import Path
-
-import pytest
 
 import ginrummy_env
 from ginrummy_env.core.observation import layout
 from ginrummy_env.envs.deal_infos import RESULT_KEYS
+from ginrummy_env.envs.options import (
+    DEFAULTS,
+    EpisodeKeywords,
+    EpisodeOptions,
+    LearnerKeywords,
+    PettingZooKeywords,
+)
 
 PAGE = (Path(__file__).parents[1] / "docs" / "API.md").read_text(encoding="utf-8")
 
@@ -24,26 +30,23 @@ def test_the_results_are_those_in_the_code():
     assert table in PAGE, f"docs/API.md needs this table:\n{table}"
 
 
-@pytest.mark.parametrize(
-    "environment",
-    [
-        ginrummy_env.raw_env,
-        ginrummy_env.GinRummyEnv,
-        ginrummy_env.GinRummyVectorEnv,
-        ginrummy_env.GinRummyVecEnv,
-        ginrummy_env.GinRummySelfPlayEnv,
-    ],
-)
-def test_every_option_is_there_and_has_its_default(environment):
+def test_every_option_is_there_and_has_its_default():
+    """The options of all environments, and what their constructors take beside them."""
     section = PAGE.partition("## Options")[2].partition("\n## ")[0]
     rows = [line for line in section.splitlines() if line.startswith("| `")]
     table = {line.split("|")[1].strip().strip("`"): line for line in rows}
-    for name, parameter in inspect.signature(environment).parameters.items():
-        if name == "num_envs":
-            continue
+    assert {*PettingZooKeywords.__annotations__, *LearnerKeywords.__annotations__} == set(DEFAULTS)
+    for name, default in DEFAULTS.items():
         assert name in table, f"option {name} is missing in docs/API.md"
-        default = parameter.default
-        if name == "autoreset_mode":
-            default = default.value
-        if default is not None or name != "assignment":  # which is told in words
-            assert f"`{default!r}`".replace("'", '"') in table[name], f"{name}: {default!r}"
+        assert f"`{default!r}`".replace("'", '"') in table[name], f"{name}: {default!r}"
+    for environment in (
+        ginrummy_env.GinRummyEnv,
+        ginrummy_env.GinRummyVectorEnv,
+        ginrummy_env.GinRummyVecEnv,
+    ):
+        parameters = set(inspect.signature(environment).parameters)
+        assert parameters - {"num_envs", "options"} <= set(table)
+
+
+def test_every_option_of_episodes_can_be_given_to_every_environment():
+    assert set(EpisodeKeywords.__annotations__) == {each.name for each in fields(EpisodeOptions)}

@@ -79,7 +79,7 @@ CIRCLES = {
     ("benchmarks.cluster.cost", "benchmarks.cluster.figure"),
     ("benchmarks.cluster.cost", "benchmarks.cluster.simulate"),
 }
-LONG = {"ginrummy_env/compat/openspiel.py"}
+LONG: set[str] = set()
 
 
 @cache

@@ -1,4 +1,4 @@
-"""The environment behind `gin_rummy_v4` and `gin_rummy_v5`: PettingZoo's interface of that time."""
+"""The environment behind `gin_rummy_v4`: PettingZoo's interface of that time."""
 
 from typing import Any, ClassVar
 
@@ -14,6 +14,7 @@ from ginrummy_env.compat.game import NUM_PLANES, Game
 from ginrummy_env.compat.old_game import OldGame
 from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.envs.aec_env import AGENTS, ILLEGAL_REWARD, Observation, OrderEnforced
+from ginrummy_env.envs.episodes import action_number
 from ginrummy_env.envs.rendering import RENDER_MODES, Screen
 
 RLCARD_KNOCK_REWARD, RLCARD_GIN_REWARD = 0.2, 1.0
@@ -27,9 +28,6 @@ class OldInterface(AECEnv):  # type: ignore[misc]
     """
 
     metadata: ClassVar[dict[str, Any]]
-
-    LOSES_REWARDS: ClassVar[bool]
-    """Whether, with ``faithful``, a seeded reset sets the rewards to RLCard's, as v4 did."""
 
     def __init__(
         self,
@@ -93,7 +91,7 @@ class OldInterface(AECEnv):  # type: ignore[misc]
                 other keys are left alone.
         """
         self._game.deal(seed, options or {})
-        if seed is not None and self.faithful and self.LOSES_REWARDS:
+        if seed is not None and self.faithful:  # a fault of the old environment, kept there
             self._paying = (RLCARD_KNOCK_REWARD, RLCARD_GIN_REWARD)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -121,7 +119,7 @@ class OldInterface(AECEnv):  # type: ignore[misc]
         if not self.is_legal(action):
             raise IllegalOldActionError(action, np.flatnonzero(self._known_mask()).tolist())
         game = self._game
-        game.step(int(action))  # type: ignore[arg-type]
+        game.step(action_number(action))
         self._mask = None
         self._cumulative_rewards[agent] = 0.0
         self.agent_selection = AGENTS[game.player]
@@ -137,9 +135,11 @@ class OldInterface(AECEnv):  # type: ignore[misc]
 
     def is_legal(self, action: object) -> bool:
         """Return whether the agent to move may take this action; any object may be asked for."""
-        if not isinstance(action, int | np.integer) or not 0 <= action < NUM_OLD_ACTIONS:
+        try:
+            number = action_number(action)
+        except ValueError:
             return False
-        return bool(self._known_mask()[action])
+        return 0 <= number < NUM_OLD_ACTIONS and bool(self._known_mask()[number])
 
     def _known_mask(self) -> NDArray[np.int8]:
         if self._mask is None:

@@ -16,7 +16,8 @@ from ginrummy_env.core.rules import RLCARD
 from ginrummy_env.core.single_game import quick_step
 from ginrummy_env.core.state import NOBODY, Outcome, Phase
 from ginrummy_env.envs.deal_infos import EndedDeals
-from ginrummy_env.envs.episodes import EpisodeOptions, Episodes
+from ginrummy_env.envs.episodes import Episodes
+from ginrummy_env.envs.options import EpisodeOptions
 
 _ROW = np.zeros(1, dtype=np.intp)
 _GIN_LIMIT = np.zeros(1, dtype=np.int16)

@@ -19,7 +19,6 @@ class raw_env(OldInterface):
     """The environment without wrappers; the arguments are those of `OldInterface`."""
 
     metadata = metadata("gin_rummy_v4")
-    LOSES_REWARDS = True
 
 
 def env(**options: Any) -> Any:

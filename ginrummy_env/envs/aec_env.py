@@ -11,7 +11,7 @@ Version history:
 import copy
 import warnings
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Unpack, get_args
 
 import numpy as np
 from gymnasium import spaces
@@ -20,19 +20,20 @@ from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
-from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
+from ginrummy_env.core.actions import NUM_ACTIONS, PASS, IllegalActionError
 from ginrummy_env.core.chance import require_seed
-from ginrummy_env.core.observation import observation_size
+from ginrummy_env.core.checks import one_of
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.single_game import quick_legal_step, quick_mask, quick_observation
+from ginrummy_env.core.state import Phase
 from ginrummy_env.core.view import View, make_view
-from ginrummy_env.envs.episodes import (
-    Episode,
-    EpisodeOptions,
-    Episodes,
-    Reward,
-    Split,
-    unknown_option,
+from ginrummy_env.envs.episodes import Episodes, action_number
+from ginrummy_env.envs.features import features_of
+from ginrummy_env.envs.options import (
+    PettingZooKeywords,
+    WaitingMask,
+    read_options,
+    unknown_reset_option,
 )
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
 
@@ -48,9 +49,9 @@ class raw_env(AECEnv):  # type: ignore[misc]
     """Gin rummy for two agents, ``player_0`` and ``player_1``.
 
     Observations are ``{"observation": float32[size], "action_mask": int8[108]}``; that of the
-    player who is not to move is his own view, with a mask of zeros. Both are paid in the step that
-    ends a deal. ``infos[agent]["deals"]`` tells of the deals that have ended since the agent's
-    last action (see `deal_infos.RESULT_KEYS`).
+    player who is not to move is its own view, with a mask of zeros. Both are paid in the step that
+    ends a deal. ``infos[agent]["deals"]`` lists the deals that have ended since the agent's last
+    action (see `deal_infos.RESULT_KEYS`).
 
     Raises:
         IllegalActionError: from ``step``, before anything changes.
@@ -64,49 +65,28 @@ class raw_env(AECEnv):  # type: ignore[misc]
         "is_parallelizable": False,
     }
 
-    def __init__(
-        self,
-        rules: str | Rules | Mapping[str, Any] = "classic",
-        *,
-        episode: Episode = "game",
-        reward: Reward = "win",
-        max_deals: int | None = None,
-        derived: bool = True,
-        split: Split = "train",
-        render_mode: str | None = None,
-        open_cards: bool = False,
-    ) -> None:
+    def __init__(self, **options: Unpack[PettingZooKeywords]) -> None:
         """Make the environment; ``reset`` deals.
 
         Args:
-            rules: a preset's name, a dict of settings, or Rules.
-            episode: "game" or "deal", see `episodes.EpisodeOptions`, as for the next three.
-            reward: "win", "points" or "final".
-            max_deals: deals after which a game is truncated, or None.
-            derived: whether observations have the derived planes.
-            split: "train" or "eval".
-            render_mode: "ansi", "rgb_array", "human" or None.
-            open_cards: whether ``render`` shows both hands.
+            options: see `options.PettingZooKeywords` and `options.EpisodeOptions`.
         """
         super().__init__()
-        options = EpisodeOptions(
-            rules=rules,  # type: ignore[arg-type]
-            episode=episode,
-            reward=reward,
-            max_deals=max_deals,
-            split=split,
-        )
-        self._games = Episodes(1, options)
-        self.derived = bool(derived)
-        self.render_mode = render_mode
-        self._screen = Screen(render_mode, open_cards)
+        episodes, others = read_options(options, PettingZooKeywords)
+        self._games = Episodes(1, episodes)
+        self._features = features_of(episodes.features)
+        self._quick = {"raw": False, "derived": True}.get(episodes.features)
+        self._waiting_mask = np.zeros(NUM_ACTIONS, dtype=np.int8)
+        waiting = one_of("waiting_mask", others["waiting_mask"], get_args(WaitingMask))
+        self._waiting_mask[PASS] = waiting == "pass"
+        self.render_mode = others["render_mode"]
+        self._screen = Screen(self.render_mode, others["open_cards"])
         self.possible_agents = AGENTS[:]
         self.agents: list[str] = []
-        size = observation_size(self.derived)
         self.observation_spaces = {
             agent: spaces.Dict(
                 {
-                    "observation": spaces.Box(-1.0, 1.0, (size,), np.float32),
+                    "observation": self._features.space(),
                     "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
                 }
             )
@@ -154,7 +134,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self.infos: dict[str, dict[str, Any]] = {agent: self._info() for agent in AGENTS}
         self._paid = False
         self._skip_agent_selection = None
         self._moved()
@@ -183,7 +163,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         games.ready[0] = False  # until the step is done
         if not quick_legal_step(state, action, self.rules, self._mask):
             try:
-                ended = games.step(np.array([action]))
+                ended = games.step([action_number(action)])
             except ValueError as error:  # nothing has changed
                 games.ready[0] = True
                 if isinstance(error, IllegalActionError):
@@ -191,7 +171,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
                 raise
         self._moved()
         self._cumulative_rewards[agent] = 0.0
-        self.infos[agent] = {}
+        self.infos[agent] = self._info()
         self.agent_selection = AGENTS[state.player.item(0)]
         if ended is None:
             if self._paid:
@@ -199,10 +179,12 @@ class raw_env(AECEnv):  # type: ignore[misc]
                 self._paid = False
         else:
             self._paid = True
-            told = ended.results()[0].to_dict()
             for number, each in enumerate(AGENTS):
                 self.rewards[each] = float(ended.rewards[0, number])
-                self.infos[each].setdefault("deals", []).append(copy.deepcopy(told))
+            if games.options.report_deals:
+                result = ended.results()[0].to_dict()
+                for info in self.infos.values():
+                    info["deals"].append(copy.deepcopy(result))
             self._accumulate_rewards()
             if ended.terminated[0] or ended.truncated[0]:
                 self.terminations = dict.fromkeys(AGENTS, bool(ended.terminated[0]))
@@ -213,17 +195,27 @@ class raw_env(AECEnv):  # type: ignore[misc]
             self.render()
 
     def observe(self, agent: str) -> Observation:
-        """Return what the agent sees, in new arrays; the mask is zero unless it is to move."""
+        """Return what the agent sees, in new arrays.
+
+        The mask of the agent that is not to move is that of the option ``waiting_mask``; at the end
+        of the episode both are zeros.
+        """
         number = AGENTS.index(agent)
         if not self._games.ready.item(0):
             self._games.require_ready()
         state = self._games.state
         observation = self._seen[number]
         if observation is None:
-            observation = quick_observation(state, self.rules, number, self.derived)
+            if self._quick is None:
+                player = np.array([number], dtype=np.int8)
+                observation = self._features.of_state(state, self.rules, player)[0]
+            else:
+                observation = quick_observation(state, self.rules, number, self._quick)
             self._seen[number] = observation
-        if state.player.item(0) != number:
+        if state.phase.item(0) >= Phase.DEAL_OVER:
             mask = np.zeros(NUM_ACTIONS, dtype=np.int8)
+        elif state.player.item(0) != number:
+            mask = self._waiting_mask.copy()
         else:
             if self._mask is None:
                 self._mask = quick_mask(state, self.rules)
@@ -251,6 +243,9 @@ class raw_env(AECEnv):  # type: ignore[misc]
         """Close the window, if there is one."""
         self._screen.close()
 
+    def _info(self) -> dict[str, Any]:
+        return {"deals": []} if self._games.options.report_deals else {}
+
     def _moved(self) -> None:
         self._seen = [None, None]
         self._mask = None
@@ -261,19 +256,20 @@ def _known_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     known = ("deck", "dealer")
     given = dict(options or {})
     for name in given.keys() - set(known):
-        warnings.warn(unknown_option(name, known), stacklevel=3)
+        warnings.warn(unknown_reset_option(name, known), stacklevel=3)
         del given[name]
     return given
 
 
-def env(rules: str | Rules | Mapping[str, Any] = "classic", **options: Any) -> Any:
+def env(**options: Unpack[PettingZooKeywords]) -> Any:
     """Return the environment with the wrappers of PettingZoo's classic games.
 
     An illegal action ends the game: -1 for who took it, 0 for the other. The arguments are those of
     `raw_env`.
     """
-    raw = raw_env(rules, **options)
-    wrapped: Any = wrappers.TerminateIllegalWrapper(raw, illegal_reward=ILLEGAL_REWARD)
+    wrapped: Any = wrappers.TerminateIllegalWrapper(
+        raw_env(**options), illegal_reward=ILLEGAL_REWARD
+    )
     return OrderEnforced(wrappers.AssertOutOfBoundsWrapper(wrapped))
 
 
@@ -328,6 +324,11 @@ class ParallelGame(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
         return self.unwrapped.provenance()
 
 
-def parallel_env(rules: str | Rules | Mapping[str, Any] = "classic", **options: Any) -> Any:
-    """Return `env` in the parallel API; ``infos[agent]["active_agent"]`` is who moves next."""
-    return ParallelGame(env(rules, **options))
+def parallel_env(**options: Unpack[PettingZooKeywords]) -> Any:
+    """Return `env` in the parallel API; ``infos[agent]["active_agent"]`` is who moves next.
+
+    Both agents give an action in each step, and the one of who is not to move is not looked at. Its
+    mask flags a pass (``waiting_mask="pass"``), so that samplers find an action.
+    """
+    options.setdefault("waiting_mask", "pass")
+    return ParallelGame(env(**options))

@@ -17,20 +17,20 @@ from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase
 
 RESULT_KEYS = {
     "outcome": "gin, big_gin, knock, undercut, equal, gin_answered or void",
-    "winner": "of the deal: 0, 1 or None",
+    "winner": "of the deal: 0, 1, or -1 for nobody",
     "points": "won by the winner",
-    "knocker": "0, 1 or None",
+    "knocker": "0, 1, or -1 for nobody",
     "hands": "the cards of players 0 and 1 at the end, as text; empty if nobody knocked: they are "
     "not laid down",
     "melds": "the melds that players 0 and 1 laid down, as text; empty if nobody knocked",
     "layoffs": "cards and the knocker's meld on which they were laid off, as text",
-    "deadwood": "points left in the hands of 0 and 1, after lay-offs; None if nobody knocked",
-    "void_reason": "why a deal is void: stock, bound; else None",
+    "deadwood": "points left in the hands of 0 and 1, after lay-offs; empty if nobody knocked",
+    "void_reason": "why a deal is void: stock, bound; else empty",
     "dealer": "0 or 1",
     "turns": "discards made",
     "scores": "points of the game of 0 and 1, this deal included",
     "deals_won": "by 0 and 1, this deal included",
-    "final_scores": "of 0 and 1 with all bonuses if the game is over, else None",
+    "final_scores": "of 0 and 1 with all bonuses if the game is over, else empty",
     "deal_number": "of this deal in its game, from 0",
 }
 """What is reported of a deal that has ended. Players are given by number, cards as text.
@@ -84,19 +84,19 @@ class EndedDeals:
         knocker = int(state.knocker[place])
         told: dict[str, Any] = {
             "outcome": Outcome(int(state.outcome[place])).name.lower(),
-            "winner": _player(state.winner[place]),
+            "winner": int(state.winner[place]),
             "points": int(state.points[place]),
-            "knocker": _player(knocker),
+            "knocker": knocker,
             "hands": ["", ""],
             "melds": [[], []],
             "layoffs": [],
-            "deadwood": None,
-            "void_reason": void_reasons(state.select([place]), self.rules)[0],
+            "deadwood": [],
+            "void_reason": void_reasons(state.select([place]), self.rules)[0] or "",
             "dealer": int(state.dealer[place]),
             "turns": int(state.turn[place]),
             "scores": state.scores[place].tolist(),
             "deals_won": state.deals_won[place].tolist(),
-            "final_scores": None,
+            "final_scores": [],
             "deal_number": int(state.deal_number[place]),
         }
         if state.phase[place] == Phase.GAME_OVER:
@@ -117,10 +117,6 @@ class EndedDeals:
                 if cards
             ]
         return told
-
-
-def _player(number: int | np.integer[Any]) -> int | None:
-    return None if number == NOBODY else int(number)
 
 
 def _meld(number: int | np.integer[Any]) -> str:

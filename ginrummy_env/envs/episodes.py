@@ -4,32 +4,28 @@ An episode is a game to the target score or a single deal. A deal that ends is s
 are paid, and the next one is dealt in the same step, so no step is without a decision.
 """
 
-import difflib
+import operator
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import IllegalActionError
-from ginrummy_env.core.cards import NUM_CARDS, Rows
+from ginrummy_env.core.cards import NO_CARD, NUM_CARDS, Rows
 from ginrummy_env.core.chance import MAX_SEED, require_seed
+from ginrummy_env.core.checks import quoted, whole
 from ginrummy_env.core.deal import require_decks
 from ginrummy_env.core.game import game_winners, next_deals, restart
-from ginrummy_env.core.rules import CLASSIC, Rules, as_rules
 from ginrummy_env.core.scoring import final_scores
 from ginrummy_env.core.single_game import quick_legal_step
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.envs.deal_infos import EndedDeals
-
-Episode = Literal["game", "deal"]
-Reward = Literal["win", "points", "final"]
-Split = Literal["train", "eval"]
+from ginrummy_env.envs.options import EpisodeOptions
 
 POINTS_A_REWARD = 100
 """Points that make a reward of 1 in the modes "points" and "final"."""
@@ -39,46 +35,18 @@ _SPLIT_BASE: dict[str, int] = {"train": 1 << 62, "eval": 1 << 63}
 _SIGN = np.array([1.0, -1.0, 0.0])  # of player 0, by winner 0, 1 or NOBODY (-1)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EpisodeOptions:
-    """What an episode is and what it pays.
+def action_number(action: object) -> int:
+    """Return an action of one game as an int: any whole number, also a 0-d array of one.
 
     Raises:
-        ValueError: a value that the option does not allow; says which are.
+        ValueError: anything else, such as True, None or an array of one number in brackets.
     """
-
-    rules: Rules = CLASSIC
-    """Rules, a preset's name or a dict of settings."""
-
-    episode: Episode = "game"
-    """"game": deals until a player has the target score; "deal": one deal, from 0:0."""
-
-    reward: Reward = "win"
-    """"win": 1 and -1 at the end of the episode, to the winner of the game (or deal) and the other;
-    "points": the points of each deal / 100, when it ends; "final": the difference of the final
-    scores with all bonuses / 100, at the end of the episode. Always zero-sum; void deals pay 0."""
-
-    max_deals: int | None = None
-    """Deals after which a game that is not over is truncated. It then has no winner: the modes
-    "win" and "final" pay nothing."""
-
-    split: Split = "train"
-    """Which decks: those of "train" and of "eval" never meet, whatever the seeds, and neither meets
-    those of matches."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "rules", as_rules(self.rules))
-        for name, allowed in (("episode", Episode), ("reward", Reward), ("split", Split)):
-            value, values = getattr(self, name), get_args(allowed)
-            if value not in values:
-                raise ValueError(
-                    f"{name}={value!r}: one of {', '.join(map(repr, values))} is needed"
-                )
-        most = self.max_deals
-        if most is not None and (
-            isinstance(most, bool) or not isinstance(most, int | np.integer) or most < 1
-        ):
-            raise ValueError(f"max_deals={most!r}: a whole number from 1, or None, is needed")
+    if not isinstance(action, bool | np.bool_):
+        try:
+            return operator.index(action)  # type: ignore[arg-type]
+        except TypeError:
+            pass
+    raise ValueError(f"action={quoted(action)}: a whole number from 0 to 107 is needed")
 
 
 def advance(
@@ -176,12 +144,9 @@ class Episodes:
 
     def __init__(self, num_games: int, options: EpisodeOptions) -> None:
         """Make room for ``num_games`` games; `start` deals them."""
-        if isinstance(num_games, bool) or not isinstance(num_games, int | np.integer):
-            raise ValueError(f"{num_games!r} games: a whole number from 1 is needed")
-        if num_games < 1:
-            raise ValueError(f"{num_games} games: a whole number from 1 is needed")
+        num_games = whole("num_envs", num_games, 1)
         self.options = options
-        self.state = BatchState.empty(int(num_games))
+        self.state = BatchState.empty(num_games)
         self.seeds = np.zeros(num_games, dtype=np.uint64)
         self.slots = np.arange(num_games, dtype=np.uint64)
         self.numbers = np.zeros(num_games, dtype=np.uint64)
@@ -320,12 +285,10 @@ class Episodes:
             return
         row = int(np.flatnonzero(~self.ready)[0])
         where = f"row {row}: " if len(self) > 1 else ""
-        if row in self._failures:
-            raise ResetNeeded(
-                f"{where}the last step or reset was broken off ({self._failures[row]}): "
-                "call reset()"
-            )
-        raise ResetNeeded(f"{where}nothing has been dealt yet: call reset()")
+        reason = f" ({self._failures[row]})" if row in self._failures else ""
+        if not reason and self.state.deck[row, 0] == NO_CARD:
+            raise ResetNeeded(f"{where}nothing has been dealt yet: call reset()")
+        raise ResetNeeded(f"{where}the last step or reset was broken off{reason}: call reset()")
 
     @contextmanager
     def whole(self, rows: Rows | None = None) -> Iterator[None]:
@@ -355,27 +318,3 @@ class Episodes:
     def step(self, actions: ArrayLike) -> EndedDeals | None:
         """Take one action in every row whose episode is not over; see `advance`."""
         return advance(self.state, actions, self.options)
-
-
-def reset_options(options: Mapping[str, Any] | None, *allowed: str) -> dict[str, Any]:
-    """Return the options of a ``reset``, or say which of them it does not have.
-
-    Args:
-        options: as they were given.
-        allowed: the names that there are.
-
-    Raises:
-        ValueError: another name.
-    """
-    given = dict(options or {})
-    for name in given:
-        if name not in allowed:
-            raise ValueError(unknown_option(name, allowed))
-    return given
-
-
-def unknown_option(name: object, allowed: tuple[str, ...]) -> str:
-    """Return what to say of an option of ``reset`` that does not exist."""
-    near = difflib.get_close_matches(str(name), allowed, n=1)
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"unknown reset option {name!r}: {hint}The options are {', '.join(map(repr, allowed))}"

@@ -5,8 +5,8 @@ Version history of ``ginrummy_env/GinRummy``:
 - v0: the first.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.chance import require_seed
-from ginrummy_env.core.observation import observation_size
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
-from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split, reset_options
-from ginrummy_env.envs.learner_games import IllegalAction, LearnerGames
+from ginrummy_env.envs.episodes import action_number
+from ginrummy_env.envs.learner_games import LearnerGames
+from ginrummy_env.envs.options import LearnerKeywords, read_options, reset_options
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
 from ginrummy_env.envs.shadowing import refuse_shadowed_opponent
 from ginrummy_env.policy import Policy
@@ -32,64 +32,34 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     """Gin rummy for one learner; a policy plays the other seat.
 
     A step is a decision of the learner. What the opponent's answer brings is paid in the same step.
-    Each ``info`` has ``"action_mask"`` (int8[108]) and ``"seat"`` (the learner's player number);
-    ``"deals"`` where deals have ended since the last decision (a list, see
-    `deal_infos.RESULT_KEYS`); ``"skipped"`` where the opponent ended an episode before the
-    learner's first decision: the deals of the episodes that were skipped.
+    Each ``info`` has ``"action_mask"`` (int8[108]), ``"seat"`` (the learner's player number) and
+    ``"deals"``, a list of the deals that have ended since the last decision (see
+    `deal_infos.RESULT_KEYS`). ``"skipped"`` lists, in the first info of an episode, the deals of
+    episodes that the opponent ended before the learner's first decision.
     """
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS}  # noqa: RUF012
 
     def __init__(
-        self,
-        opponent: str | Policy = "random",
-        *,
-        rules: str | Rules | Mapping[str, Any] = "classic",
-        episode: Episode = "game",
-        reward: Reward = "win",
-        max_deals: int | None = None,
-        seat: int | None = None,
-        derived: bool = True,
-        illegal_action: IllegalAction = "lose",
-        split: Split = "train",
-        render_mode: str | None = None,
-        open_cards: bool = False,
+        self, opponent: str | Policy = "random", **options: Unpack[LearnerKeywords]
     ) -> None:
         """Make the environment; ``reset`` deals.
 
         Args:
             opponent: a policy or its name, such as "simple".
-            rules: a preset's name, a dict of settings, or Rules.
-            episode: "game" or "deal", see `episodes.EpisodeOptions`, as for the next two.
-            reward: "win", "points" or "final".
-            max_deals: deals after which a game is truncated, or None.
-            seat: the learner's player number, 0 or 1; drawn for each episode if None.
-            derived: whether observations have the derived planes.
-            illegal_action: "lose": it ends the episode and pays -1, and ``info["illegal_action"]``
-                says which were legal (so that checkers, which know no masks, can run);
-                "raise" an IllegalActionError.
-            split: "train" or "eval": their decks never meet.
-            render_mode: "ansi", "rgb_array", "human" or None.
-            open_cards: whether ``render`` shows both hands.
+            options: see `options.LearnerKeywords` and `options.EpisodeOptions`.
         """
-        options = EpisodeOptions(
-            rules=rules,  # type: ignore[arg-type]
-            episode=episode,
-            reward=reward,
-            max_deals=max_deals,
-            split=split,
-        )
+        episodes, others = read_options(options, LearnerKeywords)
         self.games = LearnerGames(
             1,
-            options,
+            episodes,
             opponent=opponent,
-            seat=seat,
-            derived=derived,
-            illegal_action=illegal_action,
+            seat=others["seat"],
+            illegal_action=others["illegal_action"],
         )
-        self.render_mode = render_mode
-        self._screen = Screen(render_mode, open_cards)
-        self.observation_space = spaces.Box(-1.0, 1.0, (observation_size(derived),), np.float32)
+        self.render_mode = others["render_mode"]
+        self._screen = Screen(self.render_mode, others["open_cards"])
+        self.observation_space = self.games.features.space()
         self.action_space = spaces.Discrete(NUM_ACTIONS)
 
     @property
@@ -171,7 +141,7 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self.games.episodes.require_ready()
         if self.games.state.over[0]:
             raise ResetNeeded("the episode is over: call reset()")
-        actions = self.games.numbers(np.reshape(action, 1))
+        actions = self.games.numbers([action_number(action)])
         with self.games.episodes.whole():
             step = self.games.act(actions)
         info = self._info(step.deals.get(0))
@@ -210,7 +180,7 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             "action_mask": self.games.masks[0].astype(np.int8),
             "seat": self.seat,
         }
-        for name, some in (("deals", deals), ("skipped", self.games.skipped_deals.get(0))):
-            if some:
-                info[name] = [deal.to_dict() for deal in some]
+        if self.games.episodes.options.report_deals:
+            for name, some in (("deals", deals), ("skipped", self.games.skipped_deals.get(0))):
+                info[name] = [deal.to_dict() for deal in some or ()]
         return info

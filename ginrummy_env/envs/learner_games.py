@@ -5,24 +5,26 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
+import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import Purpose, RowRandom, bits, keys, policy_keys
+from ginrummy_env.core.checks import one_of, whole_numbers
 from ginrummy_env.core.legal import action_masks, require_actions
-from ginrummy_env.core.observation import observe
-from ginrummy_env.core.single_game import quick_mask, quick_observation
+from ginrummy_env.core.single_game import quick_mask
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.deal_infos import DealResult, EndedDeals
-from ginrummy_env.envs.episodes import EpisodeOptions, Episodes, advance
+from ginrummy_env.envs.episodes import Episodes, advance
+from ginrummy_env.envs.features import features_of
+from ginrummy_env.envs.options import EpisodeOptions, IllegalAction
 from ginrummy_env.policy import Policy, make_policy, policy_name
 
-IllegalAction = Literal["raise", "lose"]
 Opponents = str | Policy | Sequence[str | Policy]
 Deals = dict[int, list[DealResult]]
 
@@ -96,8 +98,7 @@ class LearnerGames:
         opponent: Opponents = "random",
         assignment: ArrayLike | None = None,
         seat: int | Sequence[int] | NDArray[np.integer] | None = None,
-        derived: bool = True,
-        illegal_action: IllegalAction = "raise",
+        illegal_action: IllegalAction = "lose",
     ) -> None:
         """Make room for the games; `begin` starts them.
 
@@ -106,16 +107,13 @@ class LearnerGames:
             options: what an episode is and what it pays.
             opponent: a policy, its name, or several; see `set_opponents`.
             assignment: see `set_opponents`.
-            seat: the learner's player number, or [N] of them; drawn for each episode if None.
-            derived: whether observations have the derived planes.
-            illegal_action: "raise" an IllegalActionError, or "lose": the episode ends at once and
-                pays ILLEGAL_REWARD.
+            seat, illegal_action: see `options.LearnerKeywords`.
         """
-        if illegal_action not in get_args(IllegalAction):
-            raise ValueError(f"illegal_action={illegal_action!r}: 'raise' or 'lose' is needed")
+        one_of("illegal_action", illegal_action, get_args(IllegalAction))
         self.episodes = Episodes(num_games, options)
-        self.derived = bool(derived)
+        self.features = features_of(options.features)
         self.illegal_action: IllegalAction = illegal_action
+        self._warned = False
         self.seat = _require_seat(seat, len(self))
         self.set_opponents(opponent, assignment)
         self.seats = np.zeros(len(self), dtype=np.int8)
@@ -169,14 +167,10 @@ class LearnerGames:
         if assignment is None:
             chosen = np.arange(len(self)) % len(policies)
         else:
-            chosen = np.asarray(assignment)
-            if chosen.shape != (len(self),) or chosen.dtype.kind not in "iu":
+            chosen = whole_numbers("assignment", assignment, 0, len(policies) - 1, np.intp)
+            if chosen.shape != (len(self),):
                 raise ValueError(
                     f"assignment={assignment!r}: {len(self)} whole numbers are needed, one a row"
-                )
-            if chosen.min() < 0 or chosen.max() >= len(policies):
-                raise ValueError(
-                    f"assignment={assignment!r}: numbers from 0 to {len(policies) - 1} are needed"
                 )
         self.opponents = policies
         self.assignment = chosen.astype(np.intp)
@@ -263,6 +257,7 @@ class LearnerGames:
             for row in np.flatnonzero(live & ~self._legal(chosen)).tolist():
                 legal = np.flatnonzero(self.masks[row]).tolist()
                 illegal[row] = str(IllegalActionError(None, int(actions[row]), legal))
+            self._warn(illegal)
             state.phase[list(illegal)] = _GAME_OVER
         first = self.episodes.step(chosen)
         rewards = np.where(live, self._owed, 0.0)
@@ -287,10 +282,21 @@ class LearnerGames:
 
     def observations(self, rows: Rows | None = None) -> NDArray[np.float32]:
         """Return the learners' observations, [N, size] (or [K, size]) float32, a new array."""
-        if len(self) == 1:
-            state, rules = self.state, self.episodes.options.rules
-            return quick_observation(state, rules, self.seats.item(0), self.derived)[None]
-        return observe(self.views(rows), self.derived)
+        state = self.state if rows is None else self.state.select(rows)
+        seats = self.seats if rows is None else self.seats[rows]
+        return self.features.of_state(state, self.episodes.options.rules, seats)
+
+    def _warn(self, illegal: dict[int, str]) -> None:
+        """Warn of the first illegal action, as training without masks would go on for hours."""
+        if illegal and not self._warned:
+            self._warned = True
+            gymnasium.logger.warn(
+                f"an illegal action has lost an episode: {next(iter(illegal.values()))}. Choose "
+                "among legal actions only: they are flagged in info['action_mask'] and by "
+                "action_masks() (Stable-Baselines3: MaskablePPO, and evaluate_policy of "
+                "sb3_contrib.common.maskable). There is no second warning; illegal_action='raise' "
+                "makes it an error"
+            )
 
     def _legal(self, actions: NDArray[np.int16]) -> NDArray[np.bool_]:
         inside = (actions >= 0) & (actions < self.masks.shape[1])
@@ -385,8 +391,7 @@ def _require_seat(
     """Return the seats as [count] int8, or None if they are to be drawn."""
     if seat is None:
         return None
-    seats = np.asarray(seat)
-    wrong = seats.dtype.kind not in "iu" or not np.isin(seats, (0, 1)).all()
-    if wrong or seats.shape not in ((), (count,)):
-        raise ValueError(f"seat={seat!r}: 0, 1 or None is needed")
-    return np.broadcast_to(seats, (count,)).astype(np.int8)
+    seats = whole_numbers("seat", seat, 0, 1, np.int8)
+    if seats.shape not in ((), (count,)):
+        raise ValueError(f"seat={seat!r}: one is needed, or {count}, one for each row")
+    return np.broadcast_to(seats, (count,))

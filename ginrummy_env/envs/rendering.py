@@ -6,6 +6,7 @@ import gymnasium
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_env.core.checks import flag, one_of
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import make_view
@@ -26,11 +27,10 @@ class Screen:
     """
 
     def __init__(self, mode: str | None, open_cards: bool = False) -> None:
-        if mode is not None and mode not in RENDER_MODES:
-            allowed = ", ".join(map(repr, RENDER_MODES))
-            raise ValueError(f"render_mode={mode!r}: one of {allowed} or None is needed")
+        if mode is not None:
+            one_of("render_mode", mode, RENDER_MODES)
         self.mode = mode
-        self.open_cards = bool(open_cards)
+        self.open_cards = flag("open_cards", open_cards)
         self._pixels: Any = None
 
     def show(self, state: BatchState, rules: Rules, row: int, player: int) -> Any:

@@ -5,8 +5,8 @@ The only module here that imports stable_baselines3 (the extra ``train``).
 
 import secrets
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
@@ -18,11 +18,11 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvS
 
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.chance import require_seed
-from ginrummy_env.core.observation import observation_size
+from ginrummy_env.core.checks import whole
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
-from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split, reset_options
-from ginrummy_env.envs.learner_games import IllegalAction, LearnerGames, Opponents
+from ginrummy_env.envs.learner_games import LearnerGames, Opponents
+from ginrummy_env.envs.options import LearnerKeywords, read_options, reset_options
 from ginrummy_env.envs.rendering import Screen
 from ginrummy_env.policy import Policy
 
@@ -32,9 +32,9 @@ class GinRummyVecEnv(VecEnv):
 
     A row whose episode ends is reset in the same step. Its info then has
     ``"terminal_observation"``, ``"TimeLimit.truncated"`` and ``"episode"`` (return r, length l,
-    seconds t: what `Monitor` tells, so none is needed around it). Wherever deals have ended,
-    ``"deals"`` tells of them (`deal_infos.DealResult`). ``reset_infos`` has ``"skipped"`` where the
-    opponent ended episodes before the learner's first decision: the deals of those.
+    seconds t: what `Monitor` reports, so none is needed around it). ``"deals"`` is a list of the
+    deals that have ended since the last step (`deal_infos.DealResult`); in ``reset_infos``,
+    ``"skipped"`` those of episodes that the opponent ended before the learner's first decision.
     """
 
     def __init__(
@@ -43,36 +43,20 @@ class GinRummyVecEnv(VecEnv):
         opponent: Opponents = "random",
         *,
         assignment: ArrayLike | None = None,
-        rules: str | Rules | Mapping[str, Any] = "classic",
-        episode: Episode = "game",
-        reward: Reward = "win",
-        max_deals: int | None = None,
-        seat: int | Sequence[int] | NDArray[np.integer] | None = None,
-        derived: bool = True,
-        illegal_action: IllegalAction = "raise",
-        split: Split = "train",
-        render_mode: str | None = None,
-        open_cards: bool = False,
+        **options: Unpack[LearnerKeywords],
     ) -> None:
         """Make the environment; the arguments are those of `vector_env.GinRummyVectorEnv`."""
-        options = EpisodeOptions(
-            rules=rules,  # type: ignore[arg-type]
-            episode=episode,
-            reward=reward,
-            max_deals=max_deals,
-            split=split,
-        )
+        episodes, others = read_options(options, LearnerKeywords)
         self.games = LearnerGames(
             num_envs,
-            options,
+            episodes,
             opponent=opponent,
             assignment=assignment,
-            seat=seat,
-            derived=derived,
-            illegal_action=illegal_action,
+            seat=others["seat"],
+            illegal_action=others["illegal_action"],
         )
-        self._mode = render_mode
-        self._screen = Screen(render_mode, open_cards)
+        self._mode: str | None = others["render_mode"]
+        self._screen = Screen(self._mode, others["open_cards"])
         self._seed: int | None = None
         self._actions: NDArray[np.integer] = np.zeros(len(self.games), dtype=np.int64)
         self._rows = [Row(self, number) for number in range(len(self.games))]
@@ -81,7 +65,7 @@ class GinRummyVecEnv(VecEnv):
         self._began = time.perf_counter()
         super().__init__(
             len(self.games),
-            spaces.Box(-1.0, 1.0, (observation_size(derived),), np.float32),
+            self.games.features.space(),
             spaces.Discrete(NUM_ACTIONS),
         )
 
@@ -169,8 +153,9 @@ class GinRummyVecEnv(VecEnv):
         self._returns += step.rewards
         self._lengths += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for row, deals in step.deals.items():
-            infos[row]["deals"] = deals
+        if self.games.episodes.options.report_deals:
+            for row, info in enumerate(infos):
+                info["deals"] = step.deals.get(row, [])
         for row, text in step.illegal.items():
             infos[row]["illegal_action"] = text
         dones = step.terminated | step.truncated
@@ -185,8 +170,8 @@ class GinRummyVecEnv(VecEnv):
     def _note_reset(self, row: int) -> None:
         """Write the info of an episode that has begun."""
         info: dict[str, Any] = {"seat": int(self.games.seats[row])}
-        if row in self.games.skipped_deals:
-            info["skipped"] = self.games.skipped_deals[row]
+        if self.games.episodes.options.report_deals:
+            info |= {"deals": [], "skipped": self.games.skipped_deals.get(row, [])}
         self.reset_infos[row] = info
 
     def _tell_ends(
@@ -249,8 +234,7 @@ class GinRummyVecEnv(VecEnv):
             return list(self.action_masks())
         chosen = self._chosen(indices)
         if method_name == "set_opponent":  # one policy for all, which is then asked once a step
-            rows = np.array([row.number for row in chosen])
-            self.games.set_opponent(*method_args, rows, **method_kwargs)
+            self.set_attr("opponent", next(iter((*method_args, *method_kwargs.values()))), indices)
             return [None] * len(chosen)
         return [getattr(row, method_name)(*method_args, **method_kwargs) for row in chosen]
 
@@ -273,8 +257,9 @@ class GinRummyVecEnv(VecEnv):
     def _chosen(self, indices: VecEnvIndices) -> "list[Row]":
         if indices is None:
             return self._rows
-        numbers: Iterable[int] = [indices] if isinstance(indices, int) else indices
-        return [self._rows[number] for number in numbers]
+        most = len(self._rows) - 1
+        given = np.atleast_1d(indices)  # type: ignore[arg-type]
+        return [self._rows[whole("indices", each, -1 - most, most)] for each in given]
 
 
 class Row:

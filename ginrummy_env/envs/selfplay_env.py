@@ -7,25 +7,19 @@ own line of decisions needs.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.legal import action_masks, require_actions
-from ginrummy_env.core.observation import observation_size, observe
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import View, make_view
-from ginrummy_env.envs.episodes import (
-    Episode,
-    EpisodeOptions,
-    Episodes,
-    Reward,
-    Split,
-    reset_options,
-)
+from ginrummy_env.envs.episodes import Episodes
+from ginrummy_env.envs.features import features_of
+from ginrummy_env.envs.options import EpisodeKeywords, read_options, reset_options
 
 Flat = NDArray[np.float32]
 Flags = NDArray[np.bool_]
@@ -47,40 +41,23 @@ class GinRummySelfPlayEnv:
     def __init__(
         self,
         num_envs: int = 1,
-        *,
-        rules: str | Rules | Mapping[str, Any] = "classic",
-        episode: Episode = "game",
-        reward: Reward = "win",
-        max_deals: int | None = None,
-        derived: bool = True,
-        split: Split = "train",
+        **options: Unpack[EpisodeKeywords],
     ) -> None:
         """Make the environment; `reset` deals.
 
         Args:
             num_envs: N.
-            rules: a preset's name, a dict of settings, or Rules.
-            episode: "game" or "deal"; this and the next three as in `episodes.EpisodeOptions`.
-            reward: "win", "points" or "final".
-            max_deals: deals after which a game is truncated, or None.
-            split: "train" or "eval": their decks never meet.
-            derived: whether observations have the derived planes.
+            options: see `options.EpisodeOptions`.
 
         Raises:
             ValueError: a value that an option does not allow.
         """
-        options = EpisodeOptions(
-            rules=rules,  # type: ignore[arg-type]
-            episode=episode,
-            reward=reward,
-            max_deals=max_deals,
-            split=split,
-        )
-        self._games = Episodes(num_envs, options)
-        self.derived = bool(derived)
+        episodes, _ = read_options(options, EpisodeKeywords)
+        self._games = Episodes(num_envs, episodes)
+        self._features = features_of(episodes.features)
         self.num_envs = len(self._games)
         self.num_actions = NUM_ACTIONS
-        self.observation_size = observation_size(self.derived)
+        self.observation_size = self._features.size
 
     @property
     def rules(self) -> Rules:
@@ -132,7 +109,7 @@ class GinRummySelfPlayEnv:
         with self._games.whole():
             self._games.reseed(seed, rows)
             self._games.start(rows, **deals)
-        return self._observe({})
+        return self._observe(self._infos())
 
     def step(self, actions: ArrayLike) -> tuple[Flat, NDArray[np.float64], Flags, Flags, Infos]:
         """Take the action of the player to move in every row.
@@ -146,8 +123,8 @@ class GinRummySelfPlayEnv:
             deals_over [N] bool, where a deal has ended, the next one being dealt already;
             games_over [N] bool, where the episode has ended with it, be it a game or a deal;
             infos: ``"action_mask"`` [N, 108] int8 and ``"seat"`` [N] int8 of the players now to
-            move; ``"truncated"`` [N] bool, where ``max_deals`` cut an episode off; where deals have
-            ended ``"deals"``, [N] object: a list with the deal's result, or None).
+            move; ``"truncated"`` [N] bool, where ``max_deals`` cut an episode off; ``"deals"`` [N]
+            lists: the result of the deal that has ended, or nothing).
 
         Raises:
             IllegalActionError: an action that is not legal in its row; nothing has changed.
@@ -166,7 +143,7 @@ class GinRummySelfPlayEnv:
         deals_over = np.zeros(self.num_envs, dtype=np.bool_)
         games_over = np.zeros(self.num_envs, dtype=np.bool_)
         truncated = np.zeros(self.num_envs, dtype=np.bool_)
-        infos: Infos = {"truncated": truncated}
+        infos: Infos = self._infos() | {"truncated": truncated}
         ended = self._games.step(actions)
         if ended is not None:
             rows = ended.rows
@@ -174,9 +151,9 @@ class GinRummySelfPlayEnv:
             deals_over[rows] = True
             truncated[rows] = ended.truncated
             games_over[rows] = ended.terminated | ended.truncated
-            infos["deals"] = np.full(self.num_envs, None, dtype=object)
-            for row, result in zip(rows.tolist(), ended.results(), strict=True):
-                infos["deals"][row] = [result]
+            if self._games.options.report_deals:
+                for row, result in zip(rows.tolist(), ended.results(), strict=True):
+                    infos["deals"][row] = [result]
             if games_over.any():
                 self._games.start(np.flatnonzero(games_over))
         observations, infos = self._observe(infos)
@@ -188,11 +165,19 @@ class GinRummySelfPlayEnv:
         state = self.state if rows is None else self.state.select(rows)
         return make_view(state, self.rules, state.player)
 
+    def _infos(self) -> Infos:
+        """Return infos that report no deal: a list of its own in every row."""
+        if not self._games.options.report_deals:
+            return {}
+        deals = np.empty(self.num_envs, dtype=object)
+        for row in range(self.num_envs):
+            deals[row] = []
+        return {"deals": deals}
+
     def _observe(self, infos: Infos) -> tuple[Flat, Infos]:
         infos["action_mask"] = action_masks(self.state, self.rules).view(np.int8)
         infos["seat"] = self.seats
-        view = make_view(self.state, self.rules, self.state.player)
-        return observe(view, self.derived), infos
+        return self._features.of_state(self.state, self.rules, self.state.player), infos
 
 
 @dataclass(frozen=True, slots=True)

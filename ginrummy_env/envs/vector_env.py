@@ -1,7 +1,7 @@
 """Gymnasium's VectorEnv: the batch itself, thousands of games in one process."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from gymnasium import spaces
@@ -13,16 +13,14 @@ from numpy.typing import ArrayLike, NDArray
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import require_seed
-from ginrummy_env.core.observation import observation_size
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.envs.episodes import Episode, EpisodeOptions, Reward, Split, reset_options
 from ginrummy_env.envs.learner_games import (
     Deals,
-    IllegalAction,
     LearnerGames,
     LearnerStep,
     Opponents,
 )
+from ginrummy_env.envs.options import LearnerKeywords, read_options, reset_options
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
 from ginrummy_env.policy import Policy
 
@@ -34,10 +32,10 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
     """N games of gin rummy, a learner in each; policies play the other seats.
 
     ``infos["action_mask"]`` is int8[N, 108] and fits the observations that are returned with it;
-    ``infos["seat"]`` the learners' player numbers; ``infos["deals"]``, where deals have ended, N
-    lists of `deal_infos.DealResult` (None where none has); ``infos["skipped"]`` the same of the
-    episodes that opponents ended before the learner's first decision. With SAME_STEP the last
-    observation and info of an episode are in ``infos["final_obs"]`` and ``infos["final_info"]``.
+    ``infos["seat"]`` the learners' player numbers; ``infos["deals"]`` N lists of the deals that
+    have ended (`deal_infos.DealResult`); ``infos["skipped"]`` the same of episodes that opponents
+    ended before the learner's first decision. With SAME_STEP the last observation and info of an
+    episode are in ``infos["final_obs"]`` and ``infos["final_info"]``.
     """
 
     metadata = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS}  # noqa: RUF012
@@ -48,17 +46,8 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
         opponent: Opponents = "random",
         *,
         assignment: ArrayLike | None = None,
-        rules: str | Rules | Mapping[str, Any] = "classic",
-        episode: Episode = "game",
-        reward: Reward = "win",
-        max_deals: int | None = None,
-        seat: int | Sequence[int] | NDArray[np.integer] | None = None,
-        derived: bool = True,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
-        illegal_action: IllegalAction = "raise",
-        split: Split = "train",
-        render_mode: str | None = None,
-        open_cards: bool = False,
+        **options: Unpack[LearnerKeywords],
     ) -> None:
         """Make the environment; ``reset`` deals.
 
@@ -66,43 +55,24 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
             num_envs: N.
             opponent: a policy or its name, or a list of these.
             assignment: [N] which of the list plays in each row; the list in turn if None.
-            rules: a preset's name, a dict of settings, or Rules.
-            episode: "game" or "deal", see `episodes.EpisodeOptions`, as for the next two.
-            reward: "win", "points" or "final".
-            max_deals: deals after which a game is truncated, or None.
-            seat: the learner's player number, or [N]; drawn for each episode if None.
-            derived: whether observations have the derived planes.
             autoreset_mode: NEXT_STEP (Gymnasium's default), SAME_STEP or DISABLED.
-            illegal_action: "raise" an IllegalActionError, or "lose": it ends the episode and
-                pays -1.
-            split: "train" or "eval": their decks never meet.
-            render_mode: "ansi", "rgb_array", "human" (the first game) or None.
-            open_cards: whether ``render`` shows both hands.
+            options: see `options.LearnerKeywords` and `options.EpisodeOptions`.
         """
-        options = EpisodeOptions(
-            rules=rules,  # type: ignore[arg-type]
-            episode=episode,
-            reward=reward,
-            max_deals=max_deals,
-            split=split,
-        )
+        episodes, others = read_options(options, LearnerKeywords)
         self.games = LearnerGames(
             num_envs,
-            options,
+            episodes,
             opponent=opponent,
             assignment=assignment,
-            seat=seat,
-            derived=derived,
-            illegal_action=illegal_action,
+            seat=others["seat"],
+            illegal_action=others["illegal_action"],
         )
         self.num_envs = len(self.games)
         self.autoreset_mode = AutoresetMode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
-        self.render_mode = render_mode
-        self._screen = Screen(render_mode, open_cards)
-        self.single_observation_space = spaces.Box(
-            -1.0, 1.0, (observation_size(derived),), np.float32
-        )
+        self.render_mode = others["render_mode"]
+        self._screen = Screen(self.render_mode, others["open_cards"])
+        self.single_observation_space = self.games.features.space()
         self.single_action_space = spaces.Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -262,9 +232,17 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
             "seat": self.games.seats.copy(),
             "_seat": everywhere.copy(),
         }
-        self._add(infos, "deals", deals)
-        self._add(infos, "skipped", self.games.skipped_deals)
+        self._add_deals(infos, deals, self.games.skipped_deals, everywhere)
         return infos
+
+    def _add_deals(
+        self, infos: Infos, deals: Deals, skipped: Deals, rows: NDArray[np.bool_]
+    ) -> None:
+        """Add lists of deals in these rows, empty ones where there are none."""
+        if self.games.episodes.options.report_deals:
+            places = np.flatnonzero(rows).tolist()
+            for name, some in (("deals", deals), ("skipped", skipped)):
+                self._add(infos, name, {row: some.get(row, []) for row in places})
 
     def _add(self, infos: Infos, key: str, values: Mapping[int, Any]) -> None:
         """Add what some rows have, as Gymnasium does it: N objects, and which rows have one."""
@@ -290,8 +268,7 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
             "seat": seats,
             "_seat": some.copy(),
         }
-        told = {row: step.deals[row] for row in ended.tolist() if row in step.deals}
-        self._add(final, "deals", told)
+        self._add_deals(final, step.deals, {}, some)
         self._add(final, "illegal_action", step.illegal)
         infos |= {"final_obs": final_obs, "_final_obs": some}
         infos |= {"final_info": final, "_final_info": some.copy()}

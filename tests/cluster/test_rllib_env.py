@@ -57,7 +57,7 @@ class TestEnvironment:
                 assert set(seen) == {"player_0", "player_1"}
                 assert not any(each[MASK].any() for each in seen.values())
                 deal = infos["player_0"]["deal"]
-                paid = 0 if deal["winner"] is None else deal["points"] / 100
+                paid = 0 if deal["winner"] < 0 else deal["points"] / 100
                 winner = f"player_{deal['winner'] or 0}"
                 assert rewards[winner] == pytest.approx(paid)
                 ends += 1

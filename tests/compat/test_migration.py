@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from ginrummy_env.compat.openspiel import CAUSES, UNEXPLAINED
+from openspiel import CAUSES, UNEXPLAINED
 
 PAGE = (Path(__file__).parents[2] / "docs" / "MIGRATION.md").read_text(encoding="utf-8")
 

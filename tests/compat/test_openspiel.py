@@ -6,23 +6,26 @@
 import dataclasses
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
+import openspiel
 import pytest
-
-from ginrummy_env.compat import openspiel
-from ginrummy_env.compat.spiel_deal import (
+from spiel_deal import (
     SpielDeal,
     eleven_card_deadwood,
     spiel_card,
     spiel_meld,
 )
-from ginrummy_env.compat.spiel_play import CHOOSERS, make_decks
+from spiel_play import CHOOSERS, make_decks
+
 from ginrummy_env.core.cards import parse_cards, parse_hand
 from ginrummy_env.core.deadwood import least_after_discard
 from ginrummy_env.core.melds import MELDS
 from ginrummy_env.core.rules import OPENSPIEL
 from ginrummy_env.core.step import step
+
+HELPERS = Path(__file__).parents[1] / "helpers"
 
 pyspiel = pytest.importorskip("pyspiel")
 
@@ -159,16 +162,18 @@ def test_the_command_prints_the_counts(capsys):
 
 
 def test_openspiel_is_imported_only_when_used():
-    code = "import sys, ginrummy_env.compat.openspiel; print('pyspiel' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    code = "import sys, openspiel; print('pyspiel' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=HELPERS
+    )
     assert done.stdout.strip() == "False"
 
 
 def test_without_openspiel_the_extra_is_named():
     code = (
         "import sys; sys.modules['pyspiel'] = None\n"
-        "from ginrummy_env.compat import openspiel; openspiel.main(['--deals', '1'])"
+        "import openspiel; openspiel.main(['--deals', '1'])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=HELPERS)
     assert done.returncode == 2
     assert "ginrummy_env[bench]" in done.stderr

@@ -22,6 +22,7 @@ from ginrummy_env.core.observation import layout, observe
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.view import make_view
+from ginrummy_env.envs.aec_env import ParallelGame
 
 AGENTS = ["player_0", "player_1"]
 KNOCK_KH = 52 + 25
@@ -157,7 +158,7 @@ def test_the_rewards_of_last_add_up(reward):
         for number, agent in enumerate(env.agent_iter()):
             seen, paid, terminated, _, info = env.last()
             sums[agent] += paid
-            deals[agent] += info.get("deals", [])
+            deals[agent] += info["deals"]
             last = deals[agent][-1] if deals[agent] else None
             env.step(None if terminated else eager(seen["action_mask"], number))
         numbers = [deal["deal_number"] for deal in deals["player_0"]]
@@ -189,7 +190,7 @@ def test_the_life_of_an_agent():
 
 def test_the_mover_can_always_move():
     """An int8 mask with a 1 in it, sampled without a cast, in the space."""
-    for env in steps(ginrummy_env.env(episode="deal", derived=False), 2000):
+    for env in steps(ginrummy_env.env(episode="deal", features="raw"), 2000):
         agent = env.agent_selection
         seen = env.observe(agent)
         assert seen["action_mask"].any()
@@ -214,8 +215,9 @@ def test_an_illegal_action_is_refused_and_changes_nothing():
         assert pickle.dumps(env._games.state) == before
         assert env.agent_selection == agent
         env.step(some_legal(mask, number))
-    with pytest.raises(ValueError, match="whole numbers"):
-        env.step(None)
+    for wrong in (None, True, np.array([106]), 106.0, "pass"):
+        with pytest.raises(ValueError, match=r"action=.*: a whole number from 0 to 107 is needed"):
+            env.step(wrong)
 
 
 def test_an_illegal_action_loses_in_the_wrapped_environment(caplog):
@@ -243,7 +245,7 @@ def test_copies_go_on_identically():
         "episode": "game",
         "reward": "points",
         "max_deals": 50,
-        "derived": False,
+        "features": "raw",
         "render_mode": "ansi",
     }
     env = ginrummy_env.env(**options)
@@ -423,7 +425,10 @@ def test_the_parallel_api():
             sums = dict.fromkeys(AGENTS, 0.0)
             number = 0
             while env.agents:
-                mover = next(agent for agent in AGENTS if seen[agent]["action_mask"].any())
+                mover = env.aec_env.agent_selection
+                waits = AGENTS[1 - AGENTS.index(mover)]
+                waiting = np.flatnonzero(seen[waits]["action_mask"]).tolist()
+                assert waiting == ([106] if isinstance(env, ParallelGame) else [])
                 if number:
                     assert infos[mover]["active_agent"] == mover
                 actions = {
@@ -442,6 +447,22 @@ def test_the_parallel_api():
     env.reset(seed=0)
     env.agents = []
     assert env.step({}) == ({}, {}, {}, {}, {})
+
+
+def test_masked_samplers_find_an_action_for_the_player_who_waits():
+    """As TorchRL samples for both; what the waiting player chooses is not looked at."""
+    env = ginrummy_env.parallel_env(episode="deal")
+    seen, _ = env.reset(seed=0)
+    while env.agents:
+        masks = {agent: seen[agent]["action_mask"] for agent in env.agents}
+        assert all(mask.any() for mask in masks.values())
+        actions = {agent: env.action_space(agent).sample(masks[agent]) for agent in env.agents}
+        seen, *_ = env.step(actions)
+    zeros = ginrummy_env.parallel_env(waiting_mask="zeros")
+    seen, _ = zeros.reset(seed=0)
+    assert sum(seen[agent]["action_mask"].any() for agent in AGENTS) == 1
+    with pytest.raises(ValueError, match="waiting_mask='ones': one of 'zeros', 'pass'"):
+        ginrummy_env.env(waiting_mask="ones")
 
 
 def test_the_simultaneous_conversion_says_that_it_does_not_fit():
@@ -468,7 +489,7 @@ def test_before_reset_the_order_is_enforced():
 def test_given_decks_and_dealers():
     """Positions can be set up: a deck in dealing order, who deals; of others there is a warning."""
     env = ginrummy_env.raw_env()
-    with pytest.warns(UserWarning, match="unknown reset option 'decks': did you mean 'deck'"):
+    with pytest.warns(UserWarning, match="unknown reset option 'decks' .did you mean 'deck'"):
         env.reset(options={"decks": [READY_DECK]})
     env.reset(options={"deck": READY_DECK, "dealer": 0})
     assert env.agent_selection == "player_1"

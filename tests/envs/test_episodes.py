@@ -11,10 +11,11 @@ from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import CLASSIC, PRESETS, Rules
 from ginrummy_env.core.scoring import final_scores
-from ginrummy_env.core.state import Outcome
+from ginrummy_env.core.state import NOBODY, Outcome
 from ginrummy_env.core.view import make_view
 from ginrummy_env.envs.deal_infos import RESULT_KEYS
-from ginrummy_env.envs.episodes import EpisodeOptions, Episodes
+from ginrummy_env.envs.episodes import Episodes
+from ginrummy_env.envs.options import EpisodeOptions
 from ginrummy_env.policy import make_policy
 
 MODES = [(episode, reward) for episode in ("game", "deal") for reward in ("win", "points", "final")]
@@ -95,7 +96,7 @@ def test_a_void_deal_is_won_by_nobody():
     voids = [r for ended in deals for r in ended.results() if r["outcome"] == "void"]
     assert voids
     for told in voids:
-        assert told["winner"] is None
+        assert told["winner"] == NOBODY
         assert told["points"] == 0
         assert told["knocker"] is None
         assert told["scores"] == [0, 0] == told["deals_won"]
@@ -149,9 +150,9 @@ def test_results_tell_what_the_state_says(rules):
             assert set(told) == set(RESULT_KEYS)
             assert told["outcome"] == Outcome(state.outcome[place]).name.lower()
             assert told["scores"] == state.scores[place].tolist()
-            if told["knocker"] is None:
+            if told["knocker"] == NOBODY:
                 assert told["melds"] == [[], []]
-                assert told["deadwood"] is None
+                assert told["deadwood"] == []
                 continue
             knocker = told["knocker"]
             laid_off = [card for text, _ in told["layoffs"] for card in cards(text)]
@@ -209,6 +210,11 @@ def test_a_row_plays_the_same_games_in_any_batch():
         ({"split": "test"}, "split='test'"),
         ({"max_deals": 0}, "max_deals=0"),
         ({"max_deals": 1.5}, "max_deals=1.5"),
+        ({"max_deals": -3}, "max_deals=-3"),
+        ({"max_deals": True}, "max_deals=True"),
+        ({"report_deals": "no"}, "report_deals='no'"),
+        ({"features": "drived"}, "features='drived'.*did you mean 'derived'"),
+        ({"features": True}, "features=True"),
         ({"rules": "bridge"}, "unknown preset 'bridge'"),
         ({"rules": {"gin": 25}}, "unknown setting 'gin'"),
     ],

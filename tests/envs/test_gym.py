@@ -80,7 +80,7 @@ def test_what_comes_before_the_first_decision_is_owed():
     """In a game, a deal that the opponent ends at once is paid and told with the first step."""
     env = GinRummyEnv(Script("take", "knock Kh"), reward="points", seat=1)
     _, info = env.reset(seed=0, options={"deck": READY_DECK, "dealer": 1})
-    assert "deals" not in info
+    assert info["deals"] == []
     _, reward, _, _, info = env.step(int(np.flatnonzero(info["action_mask"])[0]))
     assert reward == -info["deals"][0]["points"] / 100 < 0
     assert info["deals"][0]["deal_number"] == 0
@@ -97,7 +97,7 @@ def test_the_return_is_the_result(reward):
         total += paid
         for deal in info.get("deals", []):
             last = deal
-            assert deal["winner"] in (0, 1, None)
+            assert deal["winner"] in (0, 1, -1)
         if terminated:
             assert not truncated
             seat = info["seat"]
@@ -170,10 +170,11 @@ def quiet_choice(mask):
     return int(mask.argmax())
 
 
+@pytest.mark.filterwarnings("ignore:.*illegal action has lost")
 def test_illegal_actions():
     """-1 and the end, or refused; the hands stay as they are."""
     options = {"deck": READY_DECK, "dealer": 1}
-    for action in (104, -1, 108, 10**12):
+    for action in (104, np.int64(104), np.array(104), -1, 108, 10**12):
         env = GinRummyEnv(Random(), reward="points", seat=0)
         first, _ = env.reset(seed=3, options=options)
         hands = env.games.state.hands.copy()
@@ -195,6 +196,42 @@ def test_illegal_actions():
         assert pickle.dumps(strict.games.state) == before
     with pytest.raises(ValueError, match="illegal_action='ignore'"):
         GinRummyEnv(Random(), illegal_action="ignore")
+
+
+def test_the_first_illegal_action_warns_and_names_the_mask():
+    """Training without masks would go on for hours; checkers see the warning once."""
+    env = GinRummyEnv(Random(), seat=0)
+    env.reset(seed=3)
+    with pytest.warns(UserWarning, match=r"illegal action has lost.*action_mask.*MaskablePPO"):
+        env.step(107)
+    env.reset()
+    env.step(107)  # warnings are errors here
+
+
+def test_what_is_no_action_is_refused_in_one_way():
+    env = GinRummyEnv(Random(), seat=0)
+    env.reset(seed=3)
+    for wrong in (True, np.True_, None, 105.0, "take", [105], np.array([105]), np.array(105.0)):
+        with pytest.raises(ValueError, match=r"action=.*: a whole number from 0 to 107 is needed"):
+            env.step(wrong)
+    env.step(np.array(106))
+
+
+def test_wrong_options_are_refused_and_whole_numbers_of_any_kind_taken():
+    """Unknown ones with what was probably meant."""
+    for wrong, error, says in [
+        ({"rewards": "win"}, TypeError, "unknown option 'rewards'.*did you mean 'reward'"),
+        ({"derived": False}, TypeError, "the options are rules, episode"),
+        ({"open_cards": "no"}, ValueError, "open_cards='no': True or False is needed"),
+        ({"render_mode": "film"}, ValueError, "render_mode='film'"),
+        ({"seat": True}, ValueError, "seat=True"),
+        ({"max_deals": -3}, ValueError, "max_deals=-3: a whole number from 1"),
+    ]:
+        with pytest.raises(error, match=says):
+            GinRummyEnv(Random(), **wrong)
+    env = GinRummyEnv(Random(), seat=np.int8(1), max_deals=np.array(5))
+    first, _ = env.reset(seed=np.int64(5))
+    assert (first == env.reset(seed=5)[0]).all()
 
 
 def test_a_time_before_reset_is_named():
@@ -268,8 +305,10 @@ def test_another_opponent():
     assert type(env.opponent).__name__ == "RandomAgent"
     with pytest.raises(ValueError, match="unknown policy 'nobody'"):
         env.opponent = "nobody"
-    with pytest.raises(ValueError, match="is no policy"):
+    with pytest.raises(ValueError, match="is not a policy"):
         GinRummyEnv(object())
+    with pytest.raises(ValueError, match=r"Random is a class: .* such as Random\(\)"):
+        GinRummyEnv(Random)
 
 
 def test_gin_25_pays_35():

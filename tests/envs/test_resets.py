@@ -40,7 +40,7 @@ def test_reset_options_have_the_same_names_everywhere(make):
     assert (games.state.deck == READY_DECK).all()
     assert (games.state.dealer == 1).all()
     for wrong, says in [
-        ({"decks": [READY_DECK]}, "unknown reset option 'decks': did you mean 'deck'"),
+        ({"decks": [READY_DECK]}, r"unknown reset option 'decks' \(did you mean 'deck'\?\)"),
         ({"dealers": [1]}, "did you mean 'dealer'"),
         ({"scores": [80, 90]}, "unknown reset option 'scores'"),
         ({"dealer": 2}, "dealer=.*0 or 1"),

@@ -27,7 +27,7 @@ from ginrummy_env.core.cards import cards_of, hand_of
 
 SAME, NEXT, DISABLED = AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP, AutoresetMode.DISABLED
 VOID_SOON = {"turn_bound": 3}
-RAW_DEALS = {"episode": "deal", "derived": False}
+RAW_DEALS = {"episode": "deal", "features": "raw"}
 SHORT = {"rules": {"target": 30}, "reward": "points", "max_deals": 6}
 
 
@@ -50,7 +50,7 @@ def same(ours, theirs):
 
 @pytest.mark.parametrize("mode", [SAME, NEXT])
 @pytest.mark.parametrize(
-    "options", [SHORT, {"episode": "deal", "derived": False}], ids=["game", "deal"]
+    "options", [SHORT, {"episode": "deal", "features": "raw"}], ids=["game", "deal"]
 )
 def test_rows_are_single_environments(mode, options):
     """With the same seeds Gymnasium's SyncVectorEnv of single ones returns the same."""
@@ -241,6 +241,7 @@ def test_opponents_by_row():
         in_turn.set_opponents([])
 
 
+@pytest.mark.filterwarnings("ignore:.*illegal action has lost")
 def test_a_row_with_an_opponent_of_its_own_plays_as_alone():
     rows = [0, 1, 2, 2, 1, 0]
     policies = ["simple", Eager(), "random"]
@@ -305,9 +306,10 @@ def test_seats():
     assert env.reset(seed=0)[1]["seat"].tolist() == [0, 1, 1, 0]
 
 
+@pytest.mark.filterwarnings("ignore:.*illegal action has lost")
 def test_illegal_actions():
     """Refused for the whole batch, with the row; or lost by that row alone."""
-    env = GinRummyVectorEnv(4, Random())
+    env = GinRummyVectorEnv(4, Random(), illegal_action="raise")
     _, infos = env.reset(seed=0)
     actions = choose_all(infos["action_mask"], 0)
     wrong = actions.copy()
@@ -319,7 +321,7 @@ def test_illegal_actions():
     for bad in (actions[:3], actions.astype(float), actions[:, None]):
         with pytest.raises(ValueError, match="actions"):
             env.step(bad)
-    loose = GinRummyVectorEnv(4, Random(), illegal_action="lose", autoreset_mode=SAME)
+    loose = GinRummyVectorEnv(4, Random(), autoreset_mode=SAME)  # as all environments do
     loose.reset(seed=0)
     _, rewards, terminated, truncated, infos = loose.step(wrong)
     assert "action 107" in infos["final_info"]["illegal_action"][2]
@@ -410,7 +412,7 @@ def test_make_vec():
         env.close()
     listed = DictInfoToList(gymnasium.make_vec(ginrummy_env.GYMNASIUM_ID, num_envs=3))
     _, infos = listed.reset(seed=1)
-    assert [set(info) for info in infos] == [{"action_mask", "seat"}] * 3
+    assert [set(info) for info in infos] == [{"action_mask", "seat", "deals", "skipped"}] * 3
 
 
 def test_given_decks():

@@ -11,9 +11,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import openspiel
 import rlcard_peer
-
-from ginrummy_env.compat import openspiel
 
 ROOT = Path(__file__).parents[2]
 SAVE_SECONDS = 5

@@ -12,6 +12,7 @@ from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 from ginrummy_agents.learned.inputs import feature_sizes, with_ahead
 from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.state import NOBODY
 from ginrummy_env.envs.sb3_vec_env import GinRummyVecEnv
 from ginrummy_training.learning.settings import TrainSettings
 from ginrummy_training.learning.win_chance import WinChance
@@ -31,7 +32,7 @@ def make_env(
         episode="deal" if settings.episode == "deal" else "game",
         reward=paid,
         max_deals=None if settings.episode == "deal" else settings.max_deals,
-        derived=settings.derived,
+        features="derived" if settings.derived else "raw",
     )
     return LearningEnv(games, settings, chance)
 
@@ -82,7 +83,7 @@ class LearningEnv(VecEnvWrapper):
         observations, rewards, dones, infos = self.games.step_wait()
         for row, info in enumerate(infos):
             deals = info.get("deals")
-            if deals is None:
+            if not deals:
                 continue
             for deal in deals:
                 self._count(deal, int(seats[row]))
@@ -137,7 +138,7 @@ class LearningEnv(VecEnvWrapper):
         """Count how a deal ended."""
         self.endings["deals"] += 1
         winner = deal["winner"]
-        if winner is None:
+        if winner == NOBODY:
             self.endings[deal["outcome"]] += 1
         else:
             side = "my" if winner == seat else "opponent"

@@ -11,7 +11,8 @@ from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.state import NOBODY, BatchState
 from ginrummy_env.core.view import make_view
 from ginrummy_env.envs.deal_infos import EndedDeals
-from ginrummy_env.envs.episodes import EpisodeOptions, Episodes, advance
+from ginrummy_env.envs.episodes import Episodes, advance
+from ginrummy_env.envs.options import EpisodeOptions
 from ginrummy_training.learning.win_chance import WinChance
 
 DEFAULTS: dict[str, Any] = {

@@ -15,16 +15,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import spiel_deal
 from numpy.typing import NDArray
-
-from ginrummy_env.compat import spiel_deal
-from ginrummy_env.compat.spiel_deal import (
+from spiel_deal import (
     SpielDeal,
     best_return,
     eleven_card_deadwood,
     spiel_card,
 )
-from ginrummy_env.compat.spiel_play import CHOOSERS, Chooser, make_decks
+from spiel_play import CHOOSERS, Chooser, make_decks
+
 from ginrummy_env.core.actions import (
     DRAW_STOCK,
     KNOCK,
@@ -359,7 +359,7 @@ def report_text(report: Report, examples: bool = True) -> str:
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     made = argparse.ArgumentParser(
-        prog="python -m ginrummy_env.compat.openspiel",
+        prog="python tests/helpers/openspiel.py",
         description="Play the same deals in OpenSpiel's engine and in ours (preset openspiel), "
         "compare all legal actions and points, and report every difference with its cause.",
         epilog="Exit code 1 if a difference is unexplained. Needs the extra 'bench'.",

@@ -1,0 +1,132 @@
+"""No half-done step: the environment is as it was, or has to be reset.
+
+Opponents that fail are in test_opponents; here are the learner's actions, and Ctrl-C at any place.
+"""
+
+import pickle
+
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from tables import Quiet, some_legal
+
+import ginrummy_env
+from ginrummy_env import GinRummyEnv, GinRummySelfPlayEnv, GinRummyVectorEnv
+from ginrummy_env.envs import aec_env, episodes
+
+
+def sb3_env():
+    pytest.importorskip("stable_baselines3")
+    return ginrummy_env.GinRummyVecEnv(3, Quiet(), illegal_action="raise", seat=0)
+
+
+ENVIRONMENTS = {
+    "pettingzoo": lambda: ginrummy_env.raw_env(),
+    "single": lambda: GinRummyEnv(Quiet(), illegal_action="raise", seat=0),
+    "vector": lambda: GinRummyVectorEnv(3, Quiet(), illegal_action="raise", seat=0),
+    "sb3": sb3_env,
+    "two seats": lambda: GinRummySelfPlayEnv(3),
+}
+every_environment = pytest.mark.parametrize("name", ENVIRONMENTS)
+
+
+def state_of(env):
+    games = env.games if hasattr(env, "games") else env._games
+    return games.state
+
+
+def is_batch(env):
+    return len(state_of(env)) > 1
+
+
+def masks_of(env):
+    if hasattr(env, "action_masks"):
+        return np.atleast_2d(env.action_masks())
+    if hasattr(env, "agent_selection"):
+        return env.observe(env.agent_selection)["action_mask"][None]
+    return env.views().action_masks()
+
+
+def legal(env, number):
+    actions = np.array([some_legal(mask, number) for mask in masks_of(env)])
+    return actions if is_batch(env) else int(actions[0])
+
+
+def reset(env):
+    if hasattr(env, "reset_infos"):
+        env.seed(3)
+        env.reset()
+    else:
+        env.reset(seed=3)
+
+
+@every_environment
+def test_wrong_actions_of_the_learner_change_nothing(name):
+    """Illegal ones, other types, other shapes: the game goes on as if they had not been."""
+    env, twin = ENVIRONMENTS[name](), ENVIRONMENTS[name]()
+    for each in (env, twin):
+        reset(each)
+    wrong = [107, -1, 10**6, 105.0, True, None, "take", [[105]]]
+    if is_batch(env):
+        wrong = [np.full(3, each) for each in wrong[:5]] + [105, [105], [None] * 3, ["take"] * 3]
+    for number in range(12):
+        before = pickle.dumps(state_of(env))
+        for action in wrong:
+            with pytest.raises(ValueError, match=r"legal|whole number|shape"):
+                env.step(action)
+            assert pickle.dumps(state_of(env)) == before
+        for each in (env, twin):
+            each.step(legal(each, number))
+    assert pickle.dumps(state_of(env)) == pickle.dumps(state_of(twin))
+
+
+@every_environment
+@pytest.mark.parametrize("place", ["before", "after"])
+def test_ctrl_c_in_a_step_makes_a_reset_necessary(name, place, monkeypatch):
+    """Before the rules are asked or after the cards have moved; masks are not stale either."""
+    env = ENVIRONMENTS[name]()
+    reset(env)
+
+    def interrupted(taken):
+        def step(*arguments, **options):
+            if place == "after":
+                taken(*arguments, **options)
+            raise KeyboardInterrupt
+
+        return step
+
+    actions = legal(env, 0)
+    with monkeypatch.context() as patched:
+        for module, function in (
+            (episodes, "step"),
+            (episodes, "quick_legal_step"),
+            (aec_env, "quick_legal_step"),
+        ):
+            patched.setattr(module, function, interrupted(getattr(module, function)))
+        with pytest.raises(KeyboardInterrupt):
+            env.step(actions)
+    for use in (lambda: env.step(actions), lambda: masks_of(env)):
+        with pytest.raises(ResetNeeded, match=r"call reset\(\)"):
+            use()
+    reset(env)
+    env.step(legal(env, 0))
+
+
+def test_ctrl_c_in_a_reset_makes_another_one_necessary(monkeypatch):
+    """While the next deals are dealt, the rows of the reset alone."""
+
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    for name in ("single", "vector", "two seats", "pettingzoo"):
+        env = ENVIRONMENTS[name]()
+        reset(env)
+        actions = legal(env, 0)
+        with monkeypatch.context() as patched:
+            patched.setattr(episodes, "restart", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                env.reset()
+        with pytest.raises(ResetNeeded, match="KeyboardInterrupt"):
+            env.step(actions)
+        env.reset()
+        env.step(legal(env, 0))
