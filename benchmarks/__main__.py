@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks import registry, timing
 from benchmarks.registry import Benchmark, Measurement, MissingExtraError
 from benchmarks.report import Results, print_tables, rich, to_json
+from ginrummy_env.files import require_free, write_whole
 
 DEFAULT_SECONDS, DEFAULT_ROUNDS = 0.2, 25
 QUICK_SECONDS, QUICK_ROUNDS = 0.1, 7
@@ -46,6 +47,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seed", type=int, default=0, help="of decks, hands and actions (0)")
     made.add_argument("--cpu", type=int, help="the core to use (the last that is allowed)")
     made.add_argument("--out", type=Path, metavar="FILE", help="write the results there, as JSON")
+    made.add_argument("--force", action="store_true", help="overwrite the file")
+    made.add_argument("--goals", action="store_true", help="show the goals of this project too")
     made.add_argument("--list", action="store_true", help="list the benchmarks and stop")
     return made
 
@@ -108,10 +111,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = made.parse_args(given)
     timing.use_one_thread()
     try:
+        if options.out is not None:
+            require_free(options.out, options.force)
         chosen = registry.entries(name for name in options.only.split(",") if name)
         core = timing.pin_to_core(options.cpu)
         rich("table")  # known to be there before anything is measured
-    except (ValueError, MissingExtraError) as error:
+    except (OSError, ValueError, MissingExtraError) as error:
         made.error(str(error))
     if options.list:
         for entry in chosen:
@@ -129,12 +134,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         say("")
         print("interrupted: what follows is what was measured until then")
-    print_tables(results)
+    print_tables(results, options.goals)
     if options.out is not None:
         how = {"seconds": settings.seconds, "rounds": settings.rounds, "core": settings.core}
         command = without_option(given, "--out")  # a path says nothing on another machine
         record = to_json(results, command=command, seed=options.seed, settings=how)
-        options.out.write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+        write_whole(options.out, json.dumps(record, indent=2) + "\n")
         print(f"written: {options.out}")
     return 0
 

@@ -105,17 +105,22 @@ def rich(module: str) -> Any:
     return require(f"rich.{module}", "rich", "eval")
 
 
-def print_tables(results: Results) -> None:
-    """Print a table a track, then the details of the measurements and what was left out."""
+def print_tables(results: Results, goals: bool = False) -> None:
+    """Print one table per track, then the details of the measurements and what was left out.
+
+    Args:
+        results: of the run.
+        goals: whether to show the goals that this project has set itself.
+    """
     console = rich("console").Console()
-    if not console.is_terminal:
+    if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = FILE_WIDTH
     for track in dict.fromkeys(entry.track for entry in results.entries):
         rows = [
             row
             for entry in results.entries
             if entry.track == track
-            for row in _rows(results, entry)
+            for row in _rows(results, entry, goals)
         ]
         if rows:
             console.print(_table(track, rows, timed=any(row[2] for row in rows)))
@@ -128,8 +133,8 @@ def print_tables(results: Results) -> None:
         console.print(f"left out: {name}: {reason}", style="yellow", markup=False)
 
 
-FILE_WIDTH = 160
-"""Columns of the tables where no terminal has a say."""
+FILE_WIDTH = 120
+"""Columns of the tables where neither a terminal nor the variable COLUMNS sets them."""
 
 HEADINGS = (
     "",
@@ -158,7 +163,7 @@ def _table(track: str, rows: list[list[str]], *, timed: bool) -> Any:
     return table
 
 
-def _rows(results: Results, entry: Entry) -> Iterator[list[str]]:
+def _rows(results: Results, entry: Entry, goals: bool) -> Iterator[list[str]]:
     """Yield the rows of the table for one entry: one, and one more for each further comparison."""
     if isinstance(entry, Benchmark):
         if entry.name not in results.timings:
@@ -176,15 +181,15 @@ def _rows(results: Results, entry: Entry) -> Iterator[list[str]]:
             return
         first = [entry.name, f"{short(results.measured[entry.name].value)} {entry.unit}"]
         first += [""] * 3
-    comparisons = list(results.comparisons(entry))
+    comparisons = [each for each in results.comparisons(entry) if goals or each.than is not None]
     if not comparisons:
         yield [*first, "", "", "", "", ""]
     for comparison in comparisons:
-        yield [*first, *_comparison_cells(results, comparison)]
+        yield [*first, *_comparison_cells(results, comparison, goals)]
         first = [""] * len(first)
 
 
-def _comparison_cells(results: Results, comparison: Comparison) -> list[str]:
+def _comparison_cells(results: Results, comparison: Comparison, goals: bool) -> list[str]:
     theirs = ratio_text = goal_text = reached = ""
     if comparison.than is not None:
         theirs = short(results.timings[comparison.than].rate)
@@ -192,7 +197,7 @@ def _comparison_cells(results: Results, comparison: Comparison) -> list[str]:
             f"{_three_digits(comparison.value)} "
             f"({_three_digits(comparison.low)} to {_three_digits(comparison.high)})"
         )
-    if comparison.goal is not None:
+    if goals and comparison.goal is not None:
         sign = "≤" if comparison.goal.at_most else "≥"
         goal_text = f"{sign} {short(comparison.goal.value)}"
         reached = "[green]yes[/green]" if comparison.reached else "[red]no[/red]"
@@ -259,7 +264,7 @@ def _entry_json(results: Results, entry: Entry) -> dict[str, Any]:
 
 
 def machine() -> dict[str, Any]:
-    """Return what the speed hangs on: processor, cores, system."""
+    """Return what the speed depends on: processor, cores, system."""
     return {
         "processor": processor_name(),
         "cores": os.cpu_count(),
@@ -268,7 +273,7 @@ def machine() -> dict[str, Any]:
 
 
 def processor_name() -> str:
-    """Return the processor's name as far as the system tells it."""
+    """Return the processor's name as far as the system reports it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

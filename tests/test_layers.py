@@ -75,10 +75,7 @@ UPWARD = {
     ("ginrummy_training.dataset.generate", "ginrummy_training.learning.win_chance"),
     ("ginrummy_training.dataset.shard_games", "ginrummy_training.learning.win_chance"),
 }
-CIRCLES = {
-    ("benchmarks.cluster.cost", "benchmarks.cluster.figure"),
-    ("benchmarks.cluster.cost", "benchmarks.cluster.simulate"),
-}
+CIRCLES: set[tuple[str, str]] = set()
 LONG: set[str] = set()
 
 

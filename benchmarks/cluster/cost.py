@@ -1,30 +1,27 @@
-"""What a run on a cluster costs, in closed form; `simulate` plays the same, event by event.
+"""The cost of a run on a cluster, in closed form; `simulate` plays the same, event by event.
 
 Workers draw ranges of one size from a common store. A range of R games takes a worker of speed v
 
     d(v) = (overhead + R * seconds_a_game) / v
 
 Speeds are lognormal, of median 1 (stragglers). Every worker fails at random times, on average once
-in ``hours_to_failure``; it loses its range, which is played again by anybody, and comes back after
+in ``hours_to_failure``; it loses its range, which another one plays again, and comes back after
 ``repair`` seconds. The driver needs ``merging`` seconds for each range, one after another.
 
->>> plan = Plan(seconds_a_game=0.01, workers=1000)
->>> plan.games_in(8 * 3600) > 2_000_000_000
+>>> run = ClusterRun(seconds_a_game=0.01, workers=1000)
+>>> run.games_in(8 * 3600) > 2_000_000_000
 True
 """
 
-import argparse
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_training.cluster.ranges import RANGE_SECONDS
+from ginrummy_training.evaluation.ranges import RANGE_SECONDS
 from ginrummy_training.statistics import CONFIDENCE
-from ginrummy_training.storage import read_json
 
 Float = NDArray[np.float64]
 
@@ -32,7 +29,7 @@ Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class ClusterRun:
     """A run on a cluster. All times are in seconds."""
 
     seconds_a_game: float
@@ -40,8 +37,8 @@ class Plan:
     workers: int
     """CPUs that play."""
     overhead: float = 1.5
-    """Of a range beside its games: to hand it out, and its first and last moments, when lockstep
-    has few games in play."""
+    """Of a range in addition to its games: to hand it out, and its first and last moments, when
+    lockstep has few games in play."""
     range_seconds: float = RANGE_SECONDS
     """What a range takes at speed 1, overhead included; decides its size."""
     start: float = 30.0
@@ -59,7 +56,7 @@ class Plan:
 
     @property
     def games_a_range(self) -> int:
-        """How many games make a range of the size asked for; 1 at least."""
+        """Games in a range of the size asked for; at least 1."""
         return max(round((self.range_seconds - self.overhead) / self.seconds_a_game), 1)
 
     @property
@@ -69,7 +66,7 @@ class Plan:
 
     @property
     def durations(self) -> Float:
-        """What a range takes each worker, the workers standing at even quantiles of speed, [W]."""
+        """[W] what a range takes each worker; the workers are at even quantiles of speed."""
         at = (np.arange(self.workers) + 0.5) / self.workers
         speeds = np.exp(self.spread * np.array([NormalDist().inv_cdf(x) for x in at.tolist()]))
         return (self.overhead + self.games_a_range * self.seconds_a_game) / speeds
@@ -79,7 +76,7 @@ class Plan:
         """How many ranges the cluster ends in a second, once all play.
 
         A worker with failures at rate f needs (1/f + repair) * (exp(f d) - 1) seconds on average
-        for a range of d seconds that starts anew after each of them.
+        for a range of d seconds that starts again after each of them.
         """
         rate = 1 / (3600 * self.hours_to_failure)
         each = (1 / rate + self.repair) * np.expm1(rate * self.durations)
@@ -99,14 +96,14 @@ class Plan:
         return float(np.trapezoid(1 - sooner.prod(axis=1), x))
 
     def seconds_for(self, games: int) -> float:
-        """Return how long so many games take."""
+        """Return how many seconds a number of games takes."""
         ranges = -(-games // self.games_a_range)
         # When the last range is handed out, half of the W in play have been done, as it were.
         handing_out = max(ranges - self.workers / 2, 0) / self.ranges_a_second
         return self.start + handing_out + self.tail
 
     def games_in(self, seconds: float) -> int:
-        """Return how many games can be played in so many seconds."""
+        """Return how many games can be played in a time."""
         playing = max(seconds - self.start - self.tail, 0)
         if not playing:
             return 0
@@ -128,7 +125,7 @@ def half_width(pair_deviation: float, games: float) -> float:
 
 
 def games_for(pair_deviation: float, half: float) -> int:
-    """Return how many games give an interval of so much to each side.
+    """Return how many games give an interval of this half width.
 
     >>> games_for(0.28, 0.002)
     150586
@@ -136,7 +133,7 @@ def games_for(pair_deviation: float, half: float) -> int:
     return 2 * int(np.ceil((Z * pair_deviation / half) ** 2))
 
 
-def plans(measured: dict[str, Any], workers: int) -> dict[str, tuple[Plan, float]]:
+def plans(measured: dict[str, Any], workers: int) -> dict[str, tuple[ClusterRun, float]]:
     """Return a plan and the deviation of a pair for each agent that has been measured.
 
     Args:
@@ -153,7 +150,7 @@ def plans(measured: dict[str, Any], workers: int) -> dict[str, tuple[Plan, float
     _, merge = np.polyfit(lasted, [each["driver_cpu"] for each in ranges], 1)
     return {
         agent: (
-            Plan(
+            ClusterRun(
                 seconds_a_game=each["seconds_a_game"],
                 overhead=each["overhead"] + beside,
                 merge=float(merge),
@@ -167,12 +164,20 @@ def plans(measured: dict[str, Any], workers: int) -> dict[str, tuple[Plan, float
 
 
 def table(measured: dict[str, Any], workers: int, seconds: float, half: float) -> list[list[str]]:
-    """Return what so many seconds on so many CPUs give each agent, as rows of text.
+    """Return what a number of seconds and CPUs gives each agent, as rows of text.
 
     Its games in that time and their interval; the games that an interval of ``half`` to each side
     takes, the CPU hours of these, and how many pairings can be measured so well in that time.
     """
-    head = ["agent", "CPU s a game", "games a range", "games", "± points", "games for ±", "CPU h"]
+    head = [
+        "agent",
+        "CPU s per game",
+        "games per range",
+        "games",
+        "± points",
+        "games for ±",
+        "CPU h",
+    ]
     rows = [[*head, "pairings"]]
     for agent, (plan, deviation) in plans(measured, workers).items():
         games, enough = plan.games_in(seconds), games_for(deviation, half)
@@ -189,43 +194,3 @@ def table(measured: dict[str, Any], workers: int, seconds: float, half: float) -
             ]
         )
     return rows
-
-
-def main() -> None:
-    """Print what a night on a cluster gives."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.cluster.cost", allow_abbrev=False,
-        description="What a night on a cluster gives: games against simple, and how close the "
-        "share of games won is then known. The assumptions are in benchmarks/cluster/cost.py.",
-    )  # fmt: skip
-    parser.add_argument("--workers", type=int, default=1000, help="CPUs (1000)")
-    parser.add_argument("--hours", type=float, default=8.0, help="(8)")
-    parser.add_argument("--points", type=float, default=0.2, help="the interval wanted, ± (0.2)")
-    parser.add_argument("--measured", type=Path, default=Path("results/scale/measured.json"),
-                        help="what benchmarks.cluster.measure wrote")  # fmt: skip
-    parser.add_argument("--simulate", action="store_true", help="play each night event by event")
-    parser.add_argument("--plot", type=Path, metavar="PNG", help="draw it too")
-    given = parser.parse_args()
-    measured, seconds = read_json(given.measured), 3600 * given.hours
-    rows = table(measured, given.workers, seconds, given.points / 100)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    print(f"{given.workers:,} CPUs, {given.hours:g} h, ± {given.points:g} points")
-    for row in rows:
-        print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
-    if given.simulate:
-        from benchmarks.cluster.simulate import simulate
-
-        for agent, (plan, _) in plans(measured, given.workers).items():
-            run = simulate(plan, plan.games_in(seconds), np.random.default_rng(0))
-            print(
-                f"{agent}: {run.ranges:,} ranges in {run.seconds / 3600:.3f} h, "
-                f"{run.lost:,} of them twice, busy {run.busy:.1%}"
-            )
-    if given.plot:
-        from benchmarks.cluster.figure import draw
-
-        draw(measured, given.workers, given.points / 100, given.plot)
-
-
-if __name__ == "__main__":
-    main()

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cluster.cost import Plan, half_width, plans
+from benchmarks.cluster.cost import ClusterRun, half_width, plans
 from benchmarks.cluster.simulate import simulate
-from ginrummy_training.evaluation.tournament_figures import new_figure, save_figure
+from ginrummy_env.files import write_whole
+from ginrummy_training.plotting import new_figure, styled
 
 LINES = (("-", "o"), ("--", "s"), ("-.", "^"), (":", "D"))
 """Told apart without colours."""
@@ -17,11 +18,12 @@ SECONDS = 1200.0
 """Of the run whose ranges are longer or shorter; it is simulated too."""
 
 
-def used(plan: Plan, games: int, seconds: float) -> float:
+def used(plan: ClusterRun, games: int, seconds: float) -> float:
     """Return the share of the CPUs' time that went into games, in %."""
     return 100 * games * plan.seconds_a_game / (plan.workers * seconds)
 
 
+@styled
 def draw(measured: dict[str, Any], workers: int, half: float, path: Path) -> None:
     """Draw both panels into a PNG file.
 
@@ -31,13 +33,12 @@ def draw(measured: dict[str, Any], workers: int, half: float, path: Path) -> Non
         half: the interval wanted, a line in the right one.
         path: of the file.
     """
-    figure = new_figure(11, 4.4)
-    left, right = figure.subplots(1, 2)
+    figure, (left, right) = new_figure(4.4, 11, columns=2)
     plan = plans(measured, workers)["champion"][0]
     cases = {
         "workers fail every 100 h": plan,
         "every hour": replace(plan, hours_to_failure=1.0),
-        "no failures, a range is ten times the work": replace(
+        "no failures, ten times the work per range": replace(
             plan, hours_to_failure=1e6, merge=10 * plan.merge
         ),
     }
@@ -55,7 +56,7 @@ def draw(measured: dict[str, Any], workers: int, half: float, path: Path) -> Non
             left.plot(length, used(cut, games, run.seconds), mark, color="black", fillstyle="none")
     left.set_xscale("log")
     left.set_xticks([5, 10, 20, 50, 100, 200], ["5", "10", "20", "50", "100", "200"])
-    left.set_xlabel("seconds a range takes")
+    left.set_xlabel("seconds per range")
     left.set_ylabel("time that goes into games, %")
     left.set_ylim(0, 100)
     left.set_title(f"champion, {workers:,} CPUs, {SECONDS / 60:.0f} minutes (marks: simulated)")
@@ -73,4 +74,4 @@ def draw(measured: dict[str, Any], workers: int, half: float, path: Path) -> Non
     right.set_ylabel("95 % interval of games won, ± points")
     right.set_title("one night of 8 hours against simple")
     right.legend()
-    save_figure(figure, path)
+    write_whole(path, figure.png())

@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from ginrummy_training.cluster.ranges import Ranges, by_pairing
+from ginrummy_env.files import require_free
 from ginrummy_training.cluster.ray_runner import AHEAD, LOCAL, RayRunner, connected, play_ranges
 from ginrummy_training.evaluation.game_table import empty_table
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_result import MatchResult
 from ginrummy_training.evaluation.match_summary import won_by_pair
-from ginrummy_training.evaluation.processes import Job, Report
+from ginrummy_training.evaluation.processes import Report
+from ginrummy_training.evaluation.ranges import Job, Ranges, by_pairing
 from ginrummy_training.provenance import versions
 from ginrummy_training.storage import read_json, write_json
 
@@ -69,7 +70,7 @@ def fit(sizes: Any, seconds: Any) -> tuple[float, float]:
 
 
 def overhead_of_ray() -> list[dict[str, float]]:
-    """Return, for ranges of several sizes, what they took beside their games, with one worker."""
+    """Return the overhead of ranges of several sizes, with one worker."""
     rows = []
     with connected(LOCAL, 1) as ray:
         for games in (RANGE_SIZES[-1], *RANGE_SIZES):  # the first one starts the worker
@@ -175,7 +176,9 @@ def main() -> None:
     parser.add_argument("--only", choices=("agents", "ranges", "merge_a_game", "throughput"),
                         action="append",
                         help="measure this alone, and keep what else the file has")  # fmt: skip
+    parser.add_argument("--force", action="store_true", help="overwrite what was measured before")
     given = parser.parse_args()
+    require_free(given.out / "measured.json", given.force)
     play(4)  # what is computed once
     file = given.out / "measured.json"
     found: dict[str, Any] = read_json(file) if given.only else {"versions": versions()}

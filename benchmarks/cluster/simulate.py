@@ -1,4 +1,4 @@
-"""A cluster at work, event by event: what the closed form of `cost` is held against."""
+"""A cluster at work, event by event, to compare the closed form of `cost` with."""
 
 import heapq
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from itertools import count
 
 import numpy as np
 
-from benchmarks.cluster.cost import Plan
+from benchmarks.cluster.cost import ClusterRun
 from ginrummy_training.cluster.ray_runner import AHEAD
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SimulatedRun:
     """How a simulated run went."""
 
     seconds: float
@@ -24,11 +24,11 @@ class Outcome:
     """The share of the workers' time that went into ranges that count."""
 
 
-def simulate(plan: Plan, games: int, rng: np.random.Generator) -> Outcome:
-    """Play a run of so many games.
+def simulate(plan: ClusterRun, games: int, rng: np.random.Generator) -> SimulatedRun:
+    """Play a run of a number of games.
 
     The driver hands out `AHEAD` ranges a worker at first and another one for each that comes back,
-    as `run` does. It takes what comes back one at a time, while workers go on with what has been
+    as `run` does. It takes what comes back one at a time, while workers continue with what has been
     handed out.
 
     Args:
@@ -74,4 +74,4 @@ def simulate(plan: Plan, games: int, rng: np.random.Generator) -> Outcome:
                 store -= min(store, 1)
             if ready and waiting:
                 heapq.heappush(events, (now, next(order), "free", waiting.pop()))
-    return Outcome(now, done, lost, played / (plan.workers * (now - plan.start)))
+    return SimulatedRun(now, done, lost, played / (plan.workers * (now - plan.start)))

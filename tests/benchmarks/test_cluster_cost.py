@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from benchmarks.cluster import figure, measure
-from benchmarks.cluster.cost import Plan, games_for, half_width, plans, table
+from benchmarks.cluster.cost import ClusterRun, games_for, half_width, plans, table
 from benchmarks.cluster.simulate import simulate
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_summary import games_won, won_by_pair
 
-PLAIN = Plan(
+PLAIN = ClusterRun(
     seconds_a_game=0.01,
     workers=40,
     overhead=0,
@@ -29,7 +29,9 @@ PLANS = {
     "stragglers": replace(PLAIN, spread=0.4, workers=200),
     "failures": replace(PLAIN, hours_to_failure=0.2, repair=300.0),
     "busy driver": replace(PLAIN, merge=0.8),
-    "all": Plan(seconds_a_game=0.02, workers=60, spread=0.3, hours_to_failure=1.0, repair=200.0),
+    "all": ClusterRun(
+        seconds_a_game=0.02, workers=60, spread=0.3, hours_to_failure=1.0, repair=200.0
+    ),
     "one worker": replace(PLAIN, workers=1, spread=0.0),
 }
 

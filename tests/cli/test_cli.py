@@ -72,7 +72,7 @@ def test_match_prints_and_writes(capsys, tmp_path):
     )  # fmt: skip
     assert code == 0
     assert "simple – gold, eaai: 20 games in pairs with the same cards, seed 3" in out
-    for row in ("games won", "deals won", "deals ended: undercut", "time a decision"):
+    for row in ("games won", "deals won", "deals ended: undercut", "time per decision"):
         assert row in out
     summary = json.loads((tmp_path / "match.json").read_text())
     assert summary["match"]["agents"] == ["simple", "gold"]
@@ -92,14 +92,14 @@ def test_the_same_command_gives_the_same_output(capsys):
     texts = []
     for _ in range(2):
         _, out, _ = run(capsys, "match", "simple", "gold", *PLAY)
-        texts.append(re.sub(r"\n.*time a decision.*\n|\n[\d.]+ s\n", "\n", out))
+        texts.append(re.sub(r"\n.*time per decision.*\n|\n[\d.]+ s\n", "\n", out))
     assert texts[0] == texts[1]
 
 
 def test_tournament_prints_and_writes(capsys, tmp_path):
     code, out, _ = run(capsys, "tournament", "simple", "gold", "simple:0", *PLAY, "--out", tmp_path)
     assert code == 0
-    assert "Ratings under classic, 20 games a pairing, seed 3" in out
+    assert "Ratings under classic, 20 games per pairing, seed 3" in out
     assert "Games won" in out
     names = {path.name for path in tmp_path.iterdir()}
     assert {"tournament.json", "ratings.csv", "pairings.csv", "cross_table.csv"} <= names

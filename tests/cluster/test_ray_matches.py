@@ -49,7 +49,7 @@ def test_a_match_has_the_games_of_one_process(match_alone, games):
     seen = []
     played = play_match(
         "simple", "gold", games=20 if games == 1 else 120, **SETTINGS,
-        runner=RayRunner(games=games), progress=lambda number, done: seen.append(done),
+        runner=RayRunner(games=games), progress=lambda what, done, total: seen.append(done),
     )  # fmt: skip
     assert played.table.tobytes() == match_alone.table[: len(played.table)].tobytes()
     assert played.decisions.sum() == played.table["steps"].sum()
@@ -63,7 +63,7 @@ def test_a_tournament_goes_on_without_a_node_that_is_removed(cluster, alone, tmp
     node = cluster.add_node(num_cpus=1, object_store_memory=80 << 20)
     mark = tmp_path / node.node_id
 
-    def remove(number, done):
+    def remove(what, done, total):
         if done and node in cluster.worker_nodes:
             deadline = time.monotonic() + 600
             while not mark.exists() and time.monotonic() < deadline:

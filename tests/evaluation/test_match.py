@@ -1,5 +1,6 @@
 """Matches: the same games however they are played, and numbers that add up."""
 
+import multiprocessing
 import os
 import signal
 import subprocess
@@ -25,6 +26,7 @@ from ginrummy_training.evaluation.lockstep import Games, Lockstep
 from ginrummy_training.evaluation.match import play_match, play_matches, record_games
 from ginrummy_training.evaluation.match_result import MatchResult
 from ginrummy_training.evaluation.match_summary import games_won, summarise, won_by_pair
+from ginrummy_training.evaluation.processes import WorkerError
 from ginrummy_training.storage import ResultError, read_arrays, write_arrays
 
 ROOT = Path(__file__).parents[2]
@@ -360,7 +362,7 @@ def test_games_are_kept_and_added_to(tmp_path, played):
     counts = []
     more = play_match(
         "simple", "gold", games=40, seed=5, rules=SHORT, out=out,
-        progress=lambda number, done: counts.append(done),
+        progress=lambda what, done, total: counts.append(done),
     )  # fmt: skip
     assert counts[0] == 30
     assert same(more, played)
@@ -527,18 +529,49 @@ if __name__ == "__main__":
 """
 
 
+def require_gone(group):
+    """Workers of a process that was killed end by themselves."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    os.killpg(group, signal.SIGKILL)
+    pytest.fail("processes were left behind")
+
+
+class Dies(Draws):
+    """Kills its process once a deal is under way."""
+
+    def act(self, view, rng):
+        if (view.turn > 2).any():
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().act(view, rng)
+
+
+def test_a_killed_worker_is_an_error_and_ends_the_others():
+    with pytest.raises(WorkerError, match="a worker process was killed"):
+        play_match(Dies(), "simple", games=400, workers=2)
+    assert not multiprocessing.active_children()
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_killed_match_goes_on_to_the_same_result(tmp_path, workers):
     """Nothing lost, the same result."""
     script, out = tmp_path / "run.py", tmp_path / "games.npz"
     script.write_text(RUN)
     environment = dict(os.environ)
-    process = subprocess.Popen([sys.executable, script, out, str(workers)], env=environment)
+    process = subprocess.Popen(
+        [sys.executable, script, out, str(workers)], env=environment, start_new_session=True
+    )
     deadline = time.monotonic() + 600
     while not out.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
+    require_gone(process.pid)
     kept = MatchResult.load(out, 400)
     assert 0 < kept.table["done"].sum()
     assert MatchResult.load(out, 60_000).table["done"].sum() < 60_000
@@ -550,7 +583,7 @@ def test_a_killed_match_goes_on_to_the_same_result(tmp_path, workers):
 def test_an_interrupted_match_keeps_its_games(tmp_path, played):
     out = tmp_path / "games.npz"
 
-    def interrupt(number, done):
+    def interrupt(what, done, total):
         if done >= 10:
             raise KeyboardInterrupt
 

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ginrummy_env.core.rules import EAAI
-from ginrummy_training.cluster.ranges import FIRST_GAMES, RANGE_SECONDS, Ranges
 from ginrummy_training.evaluation.lockstep import Games
-from ginrummy_training.evaluation.processes import Job
+from ginrummy_training.evaluation.ranges import FIRST_GAMES, RANGE_SECONDS, Job, Ranges
 
 PAIRINGS = [(0, 1), (0, 2), (2, 1)]
 NAMES = ("simple", "gold", "heuristic")

@@ -85,14 +85,14 @@ def test_a_census_goes_on_where_it_stopped(tmp_path):
     class StoppedError(Exception):
         pass
 
-    def stop(counted, total):
+    def stop(what, counted, total):
         if counted > total / 2:
             raise StoppedError
 
     with pytest.raises(StoppedError):
         census(5, out=path, size=5000, progress=stop)
     seen = []
-    found = census(5, out=path, size=5000, progress=lambda counted, total: seen.append(counted))
+    found = census(5, out=path, size=5000, progress=lambda what, done, total: seen.append(done))
     assert seen[0] > found.total / 2
     assert seen[-1] == found.total == comb(NUM_CARDS, 5)
     assert found.counts.tolist() == census(5).counts.tolist()

@@ -14,7 +14,7 @@ from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_result import Match
 from ginrummy_training.experiments import deals, games, plots, report
 from ginrummy_training.experiments.catalogue import EXPERIMENTS, run
-from ginrummy_training.experiments.deals import Ends, balance, by_hand, dealt_hands, play_deals
+from ginrummy_training.experiments.deals import Ends, balance, by_hand, deal_ends, dealt_hands
 from ginrummy_training.experiments.lab import Lab, read_measured
 from ginrummy_training.experiments.rows import (
     NOT_EXPLAINED,
@@ -129,7 +129,7 @@ def test_what_is_kept_is_not_measured_again(rows, folder, monkeypatch):
         raise AssertionError("played again")
 
     monkeypatch.setattr("ginrummy_training.experiments.lab.play_matches", fail)
-    monkeypatch.setattr(deals, "play_deals", fail)
+    monkeypatch.setattr(deals, "deal_ends", fail)
     monkeypatch.setattr(deals, "census", fail)
     said = []
     again = run(Lab(folder, fast=True, say=said.append), FAST)
@@ -228,7 +228,7 @@ def test_interrupted_matches_go_on(tmp_path):
 
 def test_deals_are_those_of_the_match():
     match = Match(("gold", "simple"), replace(EAAI, target=30), 12)
-    ends = play_deals(match, 20)
+    ends = deal_ends(match, 20)
     table = play_match("gold", "simple", games=20, seed=12, rules=match.rules).table
     assert np.bincount(ends.game).tolist() == table["deals"].tolist()
     for agent, side in enumerate("ab"):
@@ -238,7 +238,7 @@ def test_deals_are_those_of_the_match():
             np.bincount(ends.game, won * ends.points).tolist() == table[f"points_{side}"].tolist()
         )
     assert (np.bitwise_count(ends.hands) == 10).all()
-    apart = play_deals(match, 20, workers=2)
+    apart = deal_ends(match, 20, workers=2)
     assert apart.hands.tolist() == ends.hands.tolist()
 
 

@@ -1,7 +1,7 @@
 """How figures look: readable in grey, and on a phone.
 
-What a line or a bar stands for is told by marker, dashes or hatching as well as by its lightness,
-never by hue alone. A figure is as wide as a column of text, so that on a phone its letters are as
+Lines and bars differ in marker, dashes or hatching as well as in lightness,
+never in hue alone. A figure is as wide as a column of text, so that on a phone its letters are as
 large as those around it; what needs more room gets taller.
 """
 
@@ -143,7 +143,7 @@ def series_picture(
     Args:
         series: the lines, six at most.
         x_label: what x is.
-        title: what y is, stands above.
+        title: what y is; shown above.
         published: (x, y, half the width of its interval) printed elsewhere, by the name of the
             line; large hollow marks of the line's shape.
         level: a y at which a thin line is drawn.

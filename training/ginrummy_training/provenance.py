@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import ginrummy_env
-from ginrummy_env.policy import ENTRY_POINTS, Policy, make_policy
+from ginrummy_env.policy import ENTRY_POINTS, Policy, make_policy, policy_name
 from ginrummy_training.source_code import code_digest, definition_digest, is_counted
 from ginrummy_training.storage import ResultError
 
@@ -64,7 +64,7 @@ def agent_name(policy: str | Policy) -> str:
     """Return what a policy is called: its text form, or its ``name``, or its class."""
     if isinstance(policy, str):
         return policy.strip()
-    return str(getattr(policy, "name", type(policy).__name__))
+    return policy_name(policy)
 
 
 def code_fingerprint(modules: Iterable[str] = ENGINE) -> str:

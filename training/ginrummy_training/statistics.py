@@ -27,7 +27,7 @@ class Estimate:
     high: float
 
     def to_dict(self) -> dict[str, float | None]:
-        """Return what JSON can hold: null stands for NaN."""
+        """Return what JSON can hold: null for NaN."""
         numbers = {"value": self.value, "low": self.low, "high": self.high}
         return {key: None if np.isnan(x) else float(x) for key, x in numbers.items()}
 

@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, and clear errors for damaged ones."""
+"""Files of results: JSON, CSV and arrays, with clear errors for corrupt ones."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from ginrummy_env.files import write_whole
 
 
 class ResultError(ValueError):
-    """A file of results that can't be used. The message names it and says why."""
+    """A file of results that can't be used. The message names it and gives the reason."""
 
 
 def write_json(path: Path, content: Any) -> None:

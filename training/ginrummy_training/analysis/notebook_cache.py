@@ -1,4 +1,4 @@
-"""What notebooks keep: results with the settings that made them, and how much they are to do.
+"""Results that notebooks store with the settings that made them, and how much notebooks compute.
 
     FAST = fast()
     table = kept("speed", lambda: measured(games), games=games, seed=7)
@@ -53,7 +53,7 @@ def kept_folder(name: str, **settings: Any) -> Path:
     Args:
         name: what it is, in a word.
         settings: all that decides what will be in it, as JSON can hold it. With others it is
-            another folder; they stand in its ``settings.json``.
+            another folder; its ``settings.json`` holds them.
     """
     about = {"settings": settings, "code": environment()["code"]}
     folder = kept_root() / f"{name}-{_mark(about)}"
@@ -84,7 +84,7 @@ def kept(name: str, make: Callable[[], Any], **settings: Any) -> pd.DataFrame:
     found = read_json(path)
     try:
         if found["settings"] != json.loads(json.dumps(settings)):
-            raise ResultError(f"{path}: made with other settings than its name states")
+            raise ResultError(f"{path}: made with settings that do not fit its name")
         return pd.DataFrame(found["data"], columns=found["columns"])
     except (KeyError, TypeError) as error:
         raise ResultError(f"{path}: damaged ({type(error).__name__}: {error})") from error
@@ -98,7 +98,7 @@ def _mark(about: dict[str, Any]) -> str:
 def kept_training(settings: "TrainSettings") -> Path:
     """Return the folder of a training run that has come to its end.
 
-    It is trained now if it is not kept, or resumed from its last checkpoint.
+    It is trained now if it is not there, or resumes from its last checkpoint.
 
     Args:
         settings: of the run.

@@ -3,16 +3,11 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 ENOUGH_GAMES = 1_000
 """Games for which another process pays."""
-
-Report = Callable[[str, int, int], None]
-"""Called with what is under way, how much of it is done and how much there is."""
 
 
 def workers_for(options: argparse.Namespace, pairings: int = 1) -> int:
@@ -43,63 +38,12 @@ def who_plays(options: argparse.Namespace, pairings: int = 1) -> dict[str, Any]:
     return {"runner": RayRunner(options.ray, games=options.range, workers=options.workers)}
 
 
-@contextmanager
-def progress_bar(unit: str = "") -> Iterator[Report]:
-    """Show on stderr how far a command is, if it is a terminal."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    amount = MofNCompleteColumn() if unit else TextColumn("{task.percentage:>3.0f} %")
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        amount,
-        TextColumn(unit),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-        disable=not sys.stderr.isatty(),
-    )
-    with bar:
-        task = bar.add_task("", total=None)
-
-        def report(what: str, done: int, total: int) -> None:
-            bar.update(task, description=what, completed=done, total=total)
-
-        yield report
-
-
-@contextmanager
-def games_bar(names: Sequence[str], games: int) -> Iterator[Callable[[int, int], None]]:
-    """Show how many games of several pairings have been played.
-
-    Args:
-        names: of the pairings.
-        games: of each.
-    """
-    done = [0] * len(names)
-    with progress_bar("games") as show:
-
-        def report(number: int, count: int) -> None:
-            done[number] = count
-            show(names[number], sum(done), games * len(names))
-
-        yield report
-
-
 def show_tables(*tables: object) -> None:
-    """Print tables; where there is no terminal, wide enough that no line is broken."""
+    """Print tables, as wide as the terminal or COLUMNS allows; elsewhere 120 columns at most."""
     from rich.console import Console
 
-    Console(width=None if sys.stdout.isatty() else 160).print(*tables, sep="\n")
+    given = sys.stdout.isatty() or "COLUMNS" in os.environ
+    Console(width=None if given else 120).print(*tables, sep="\n")
 
 
 def color() -> bool:

@@ -29,7 +29,7 @@ class RayMaker:
             plan: what is played.
             numbers: of the shards.
             games: how many there are in all.
-            say: is told how many games of each shard have been played, when it is made.
+            say: called with how many games of each shard have been played, when it is made.
 
         Raises:
             ValueError: Ray is not installed, there is no such cluster, or an agent can't be sent.

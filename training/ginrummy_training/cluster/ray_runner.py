@@ -11,21 +11,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from ginrummy_training.cluster.ranges import Range, Ranges
 from ginrummy_training.cluster.ray_task import play_range
-from ginrummy_training.evaluation.processes import Failure, Job, Report, WorkerError, quiet_start
+from ginrummy_training.evaluation.processes import Failure, Report, WorkerError, quiet_start
+from ginrummy_training.evaluation.ranges import Job, Range, Ranges
 from ginrummy_training.provenance import environment
 
 log = logging.getLogger(__name__)
 
 LOCAL = "local"
-"""The address that stands for a cluster of this machine, for this run alone."""
+"""The address of a cluster on this machine, for this run alone."""
 
 AHEAD = 2
 """Ranges that are handed out at once for each CPU: a node always has a next one."""
 
 LOSSES = 5
-"""So often may one range be lost with its worker; then it is taken for the reason."""
+"""A range that is lost so often with its worker is taken to be the cause."""
 
 OBJECT_STORE = 200 << 20
 """Bytes of a local cluster's object store. A range's games are half a megabyte at most."""
@@ -54,7 +54,7 @@ class RayRunner:
         """Play all games of all jobs.
 
         Args:
-            jobs: played in order, a range of one pairing a task.
+            jobs: played in order; a task plays one range of one pairing.
             report: called as ranges end, in this process.
 
         Raises:
@@ -87,10 +87,10 @@ def play_ranges(
         ray: the module, connected to a cluster.
         ranges: what is to be played.
         report: called as ranges end.
-        room: says how many CPUs there are now, and how many ranges may be out at once.
+        room: returns how many CPUs there are now, and how many ranges may be out at once.
     """
     lost = _lost(ray)
-    # Ray gives BLAS and torch as many threads as a task has CPUs, unless the node says otherwise.
+    # Ray gives BLAS and torch as many threads as a task has CPUs, unless the node sets them.
     task = ray.remote(num_cpus=1, max_retries=0)(play_range)
     out: dict[Any, Range] = {}
     try:
@@ -136,7 +136,7 @@ def _again(ranges: Ranges, part: Range, error: Exception) -> None:
 
 
 def _lost(ray: Any) -> tuple[type[Exception], ...]:
-    """Return the errors that say that a worker or its node is gone, not that a game went wrong."""
+    """Return the errors of a worker or node that is gone, in contrast to errors in a game."""
     errors = ray.exceptions
     return (
         errors.WorkerCrashedError,

@@ -119,20 +119,17 @@ def selfplay(
     elif workers == 1 or len(missing) < 2:
         for number in missing:
             write_shard(folder, make_shard(plan, number, games, progress))
-    elif missing:
-        shares = [
-            (folder, plan, missing[worker::workers], games)
-            for worker in range(min(workers, len(missing)))
-        ]
-        run_apart(_work, shares, progress)
+    else:
+        tasks = [(folder, plan, number, games) for number in missing]
+        run_apart(_work, tasks, lambda task, done: progress(done), min(workers, len(missing)))
     return _finish(folder, card)
 
 
-def _work(share: tuple[Path, Plan, list[int], int], send: Callable[[Any], None]) -> None:
-    """Make and write a worker's shards."""
-    folder, plan, numbers, games = share
-    for number in numbers:
-        write_shard(folder, make_shard(plan, number, games, send))
+def _work(task: tuple[Path, Plan, int, int]) -> int:
+    """Make and write a shard; return how many games it has."""
+    folder, plan, number, games = task
+    write_shard(folder, make_shard(plan, number, games))
+    return len(plan.range_of(number, games))
 
 
 def _games_kept(folder: Path, number: int) -> tuple[int, int]:

@@ -1,9 +1,9 @@
-"""Records with what a policy thought beside each decision: values of candidates, and the estimate.
+"""Annotated records: next to each decision the values of the candidates and the estimate.
 
 >>> from ginrummy_training.evaluation.match import Match, record_games
 >>> from ginrummy_env.core.rules import EAAI
 >>> match = Match(("simple", "simple"), EAAI, seed=5)
->>> annotate(record_games(match, 2), "simple")[0].deals[0].annotations  # `simple` tells nothing
+>>> annotate(record_games(match, 2), "simple")[0].deals[0].annotations  # `simple` reports none
 ()
 """
 
@@ -24,10 +24,10 @@ from ginrummy_training.evaluation.match import record_games
 from ginrummy_training.evaluation.match_result import Match
 
 CANDIDATES = 8
-"""At most so many values stand beside a decision: the best, and that of what was done."""
+"""Most values next to a decision: the best ones, and that of the action taken."""
 
 DECISIONS = 4_000
-"""At most so many decisions of a game carry values; a game of ordinary length has some 400."""
+"""Most decisions of a game with values; a game of ordinary length has some 400."""
 
 
 def record_match(
@@ -38,7 +38,7 @@ def record_match(
     Args:
         match: it.
         games: how many.
-        policies: what stands behind a name; the registered agent if it is not here.
+        policies: by name; the registered agent if a name is not here.
     """
     behind = policies or {}
     a, b = (make_policy(behind.get(name, name)) for name in match.agents)
@@ -72,13 +72,13 @@ def annotate(records: Sequence[GameRecord], policy: str | Policy) -> list[GameRe
 def annotate_game(
     record: GameRecord, policies: tuple[Policy, Policy], game_key: np.uint64, judge: str = ""
 ) -> GameRecord:
-    """Return a record with what the policies think; one that tells nothing leaves no remark.
+    """Return a record with what the policies think; a policy that reports nothing adds no remark.
 
     Args:
         record: a game.
         policies: of players 0 and 1.
         game_key: what all chance in the policies follows from, as in a match.
-        judge: who is asked, if it is not the player himself; stands in the notes.
+        judge: the policy that is asked, if it is not the player's own; named in the notes.
     """
     deals = []
     left = DECISIONS
@@ -104,35 +104,35 @@ def _think(
     game_key: np.uint64,
     judge: str,
 ) -> dict[int, Annotation]:
-    """Return the remarks of one player on his decisions of a deal, by step."""
+    """Return the remarks of one player on their decisions of a deal, by step."""
     positions = states.select(rows)
     moments = (positions.deal_number.astype(np.int64) << 32) | positions.step_count
     row_keys = np.full(len(rows), game_key, dtype=np.uint64)
     view = make_view(positions, record.rules)
-    told = explain(policy, view, RowRandom(keys(row_keys, moments)))
-    if told is None:
+    explanation = explain(policy, view, RowRandom(keys(row_keys, moments)))
+    if explanation is None:
         return {}
     if judge:
-        told.unit = f"{judge}: {told.unit}"[:MAX_NOTE]
+        explanation.unit = f"{judge}: {explanation.unit}"[:MAX_NOTE]
     actions = [deal.actions[row] for row in rows.tolist()]
     remarks = {}
     for place, (row, action) in enumerate(zip(rows.tolist(), actions, strict=True)):
-        remark = remark_on(told, place, row, action)
+        remark = remark_on(explanation, place, row, action)
         if remark is not None:
             remarks[row] = remark
     return remarks
 
 
-def remark_on(told: Explanation, place: int, step: int, action: int) -> Annotation | None:
-    """Return one row of an explanation as a remark, or None if it says nothing of the values.
+def remark_on(explanation: Explanation, place: int, step: int, action: int) -> Annotation | None:
+    """Return one row of an explanation as a remark, or None if it has fewer than two values.
 
     Args:
-        told: the explanation.
+        explanation: of several decisions.
         place: which row of it.
         step: which action of the deal.
         action: what was done.
     """
-    values = told.values[place]
+    values = explanation.values[place]
     known = np.flatnonzero(~np.isnan(values))
     if known.size < 2:
         return None
@@ -140,12 +140,12 @@ def remark_on(told: Explanation, place: int, step: int, action: int) -> Annotati
     if action in known.tolist() and action not in best:
         best[-1] = action
     shares: tuple[tuple[int, float], ...] = ()
-    if told.opponent is not None:
-        rounded = np.round(told.opponent[place], 2)
+    if explanation.opponent is not None:
+        rounded = np.round(explanation.opponent[place], 2)
         shares = tuple((card, float(rounded[card])) for card in np.flatnonzero(rounded).tolist())
     return Annotation(
         step=step,
         values=tuple((each, float(f"{values[each]:.4g}")) for each in best),
-        note=told.unit,
+        note=explanation.unit,
         estimate=shares,
     )

@@ -1,6 +1,7 @@
-"""Several agents against the same opponents on the same decks, and what one thinks in a deal."""
+"""Several agents against the same opponents on the same decks, and an agent's view of a deal."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,42 +14,57 @@ from ginrummy_env.records.recorder import GameRecord, replay
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_summary import summarise
 from ginrummy_training.plotting import LINES, Picture, new_figure, styled
+from ginrummy_training.progress import Progress, no_progress, part_of
 
 
-def evaluated(
-    agents: Mapping[str, str | Policy],
+def compare(
+    agents: Mapping[str, str | Policy] | Sequence[str],
     opponents: Sequence[str],
     *,
     rules: str | Rules,
     games: int,
     seed: int,
     max_deals: int = 1000,
+    workers: int = 1,
+    progress: Progress | None = None,
 ) -> pd.DataFrame:
-    """Play everybody against every opponent and return a row for each match.
+    """Play every agent against every opponent and return one row per match.
 
-    All play the same decks, so they differ less by chance than their intervals say.
+    All play the same decks, so their differences are less noisy than their intervals suggest. If
+    many are compared, confirm the best on another seed.
 
     Args:
-        agents: by what the rows are to call them.
-        opponents: names of agents.
+        agents: by the names that the rows give them, or text forms.
+        opponents: text forms of agents.
         rules: a preset's name or Rules.
         games: of each match; even.
         seed: of decks and agents.
-        max_deals: a game of so many deals ends without a winner.
+        max_deals: a game is stopped after so many deals; it counts as a draw.
+        workers: processes; they change the speed, never a game.
+        progress: called as games end.
 
     Returns:
         Columns ``agent``, ``against``, ``games won %`` with ``low`` and ``high``, ``deals won %``,
         ``points a deal``, ``of opponent``, ``ms a decision`` (in a batch, on this machine).
     """
-    rows = []
+    named = agents if isinstance(agents, Mapping) else {agent: agent for agent in agents}
+    total = games * len(named) * len(opponents)
+    rows: list[dict[str, Any]] = []
     for opponent in opponents:
-        for name, agent in agents.items():
-            told = summarise(
+        for name, agent in named.items():
+            summary = summarise(
                 play_match(
-                    agent, opponent, games=games, seed=seed, rules=rules, max_deals=max_deals
+                    agent,
+                    opponent,
+                    games=games,
+                    seed=seed,
+                    rules=rules,
+                    max_deals=max_deals,
+                    workers=workers,
+                    progress=part_of(progress or no_progress, games * len(rows), total),
                 )
             )
-            won, points = told["games_won"]["a"], told["points_a_deal"]
+            won, points = summary["games_won"]["a"], summary["points_a_deal"]
             rows.append(
                 {
                     "agent": name,
@@ -56,10 +72,10 @@ def evaluated(
                     "games won %": 100 * won["value"],
                     "low": 100 * won["low"],
                     "high": 100 * won["high"],
-                    "deals won %": 100 * (told["deals_won"]["a"]["value"] or 0),
+                    "deals won %": 100 * (summary["deals_won"]["a"]["value"] or 0),
                     "points a deal": points["a"]["value"],
                     "of opponent": points["b"]["value"],
-                    "ms a decision": told["microseconds_a_decision"]["a"] / 1000,
+                    "ms a decision": summary["microseconds_a_decision"]["a"] / 1000,
                 }
             )
     return pd.DataFrame(rows).round(3)
@@ -67,7 +83,7 @@ def evaluated(
 
 @styled
 def rates_picture(table: pd.DataFrame, title: str = "games won, %") -> Picture:
-    """Return the rates of `evaluated` with their intervals, the opponents by their marks."""
+    """Return the rates of `compare` with their intervals; the marks show the opponents."""
     names = list(dict.fromkeys(table["agent"]))
     against = list(dict.fromkeys(table["against"]))
     figure, axes = new_figure(1.5 + 0.5 * len(names))
@@ -97,7 +113,7 @@ def rates_picture(table: pd.DataFrame, title: str = "games won, %") -> Picture:
 
 
 def decisions(record: GameRecord, deal: int, player: int) -> pd.DataFrame:
-    """Return a player's decisions in a deal, with what he thought of them.
+    """Return a player's decisions in a deal, with the values that they reported.
 
     Args:
         record: a game with values, as `annotate.record_match` makes them.
@@ -105,17 +121,17 @@ def decisions(record: GameRecord, deal: int, player: int) -> pd.DataFrame:
         player: 0 or 1.
 
     Returns:
-        A row for each decision that has values: ``hand``, ``upcard``, what he ``does`` and its
-        ``value``, and what else (``or``) was worth most, with its value.
+        One row per decision that has values: ``hand``, ``upcard``, the action (``does``) with its
+        ``value``, and the best other action (``or``) with its value.
     """
-    told = record.deals[deal]
+    played = record.deals[deal]
     states = replay(record)[deal]
     rows = []
-    for remark in told.annotations:
+    for remark in played.annotations:
         step = remark.step
         if states.player[step] != player or not remark.values:
             continue
-        values, action = dict(remark.values), told.actions[step]
+        values, action = dict(remark.values), played.actions[step]
         others = [each for each in values if each != action]
         other = max(others, key=lambda each: values[each]) if others else None
         rows.append(

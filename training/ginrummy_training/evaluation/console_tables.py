@@ -18,10 +18,10 @@ ENDINGS = {
     "equal": "equal deadwood",
     "gin_answered": "gin answered by gin",
 }
-"""Ways to end in words; the agent is the one who laid down, or who undercut."""
+"""Ways to end in words; the agent is the one that laid down, or that undercut."""
 
 RARE = ("big_gin", "equal", "gin_answered")
-"""Ways that most rules do not know: shown only where they happened."""
+"""Ways that most rules do not have: shown only where they happened."""
 
 Number = Mapping[str, float | None]
 
@@ -76,7 +76,7 @@ def titled_table(title: str, columns: Sequence[str]) -> tuple[Text, RichTable]:
 
 
 def match_report(summary: Summary) -> RenderableType:
-    """Return what a match says, as a table and some lines."""
+    """Return the summary of a match as a table and notes."""
     a, b = summary["match"]["agents"]
     title = (
         f"{a} – {b}, {summary['rules']}: {summary['games']:,} games in pairs with the same cards, "
@@ -92,8 +92,8 @@ def match_report(summary: Summary) -> RenderableType:
 
     line("games won", [percent(x) for x in both("games_won")])
     line("deals won", [percent(x) for x in both("deals_won")])
-    line("points a deal", [plain(x) for x in both("points_a_deal")])
-    line("points a game", [plain(x) for x in both("points_a_game")])
+    line("points per deal", [plain(x) for x in both("points_a_deal")])
+    line("points per game", [plain(x) for x in both("points_a_game")])
     line("final score", [plain(x, 1) for x in both("final_score")])
     table.add_section()
     for key, words in ENDINGS.items():
@@ -103,7 +103,7 @@ def match_report(summary: Summary) -> RenderableType:
     table.add_section()
     line("first upcard taken", [percent(x) for x in both("opening_taken")])
     times = [summary["microseconds_a_decision"][side] for side in SIDES]
-    line("time a decision", ["–" if x is None else f"{x:,.1f} µs" for x in times])
+    line("time per decision", ["–" if x is None else f"{x:,.1f} µs" for x in times])
     return Group(head, table, Text("\n".join(_notes(summary))))
 
 
@@ -112,16 +112,16 @@ def _part(count: int, whole: int) -> str:
 
 
 def _notes(summary: Summary) -> list[str]:
-    """Return lines of what concerns both agents."""
+    """Return lines about both agents together."""
     turns, deadwood = summary["turns"], summary["deadwood"]
     spread = "" if turns["sd"] is None else f" (SD {turns['sd']:.2f})"
     lines = [
-        f"net points a deal {plain(summary['net_points_a_deal'], sign=True)}, "
+        f"net points per deal {plain(summary['net_points_a_deal'], sign=True)}, "
         f"net final score {plain(summary['net_final_score'], 1, sign=True)}",
-        f"deals a game {plain(summary['deals_a_game'])}; "
+        f"deals per game {plain(summary['deals_a_game'])}; "
         f"void {_part(summary['endings']['void'], summary['deals'])} of deals; "
         f"the non-dealer wins {percent(summary['starter_won'])} of the others",
-        f"when somebody lays down: after {plain(turns['mean'])} turns{spread}, deadwood "
+        f"knocks and gins: after {plain(turns['mean'])} turns{spread}, deadwood "
         f"{plain(deadwood['knocker'])} against {plain(deadwood['defender'])}",
         "intervals are 95 %, clustered by pair; ways to end are shares of all deals",
     ]
@@ -132,22 +132,21 @@ def _notes(summary: Summary) -> list[str]:
     if summary["games_without_winner"]:
         lines.insert(
             0,
-            f"{summary['games_without_winner']:,} games had no winner after "
-            f"{summary['match']['max_deals']:,} deals; each counts as half a win",
+            f"{summary['games_without_winner']:,} games were stopped after "
+            f"{summary['match']['max_deals']:,} deals; each counts as a draw",
         )
     return lines
 
 
 def cross_report(tournament: Mapping[str, Any]) -> RenderableType:
-    """Return a tournament's tables: the ratings, and who won how many games of whom."""
+    """Return a tournament's tables: the ratings, and the share of games that each won of each."""
     names: list[str] = [agent["name"] for agent in tournament["agents"]]
     order = sorted(range(len(names)), key=lambda i: -tournament["agents"][i]["rating"]["value"])
-    head = (
-        f"{tournament['rules']}, {tournament['games']:,} games a pairing, seed {tournament['seed']}"
-    )
+    games, seed = tournament["games"], tournament["seed"]
+    head = f"{tournament['rules']}, {games:,} games per pairing, seed {seed}"
     ratings_head, ratings = titled_table(
         f"Ratings under {head}; 400 points are odds of ten to one, {tournament['anchor']} is 0",
-        ["agent", "rating", "games %", "deals %", "net a deal", "µs a decision"],
+        ["agent", "rating", "games %", "deals %", "net per deal", "µs per decision"],
     )
     for i in order:
         agent = tournament["agents"][i]
@@ -163,7 +162,7 @@ def cross_report(tournament: Mapping[str, Any]) -> RenderableType:
             "–" if time is None else f"{time:,.1f}",
         )
     cross_head, cross = titled_table(
-        "Games won, in %, by the agent of the line against that of the column (± 95 %)",
+        "Games won, in %, by the agent of the row against that of the column (± 95 %)",
         ["", *(names[i] for i in order)],
     )
     shares = {
@@ -186,10 +185,10 @@ def cross_report(tournament: Mapping[str, Any]) -> RenderableType:
     if worst:
         first, second = worst["agents"]
         note = (
-            f"Not all on one line: by the ratings {first} should win "
+            f"The ratings do not explain everything: {first} should win "
             f"{100 * worst['expected']:.1f} % against {second}, and won "
-            f"{100 * worst['played']:.1f} %; no pairing is further off."
+            f"{100 * worst['played']:.1f} %; no pairing differs more."
         )
     else:
-        note = "Every pairing is what the ratings expect, within its interval."
+        note = "Every pairing agrees with the ratings, within its interval."
     return Group(ratings_head, ratings, Text(), cross_head, cross, Text(note))

@@ -50,7 +50,7 @@ _COUNTED = (
     "knock_moves_squared",
     "knocker_deadwood",  # in these deals, summed
     "defender_deadwood",  # after lay-offs
-    "decided",  # deals that somebody won
+    "decided",  # deals with a winner
     "starter_won",  # of these, deals won by the non-dealer
 )
 _SUMS = (*_COUNTED, *(f"{name}_{side}" for name in _COUNTED_BY_SIDE for side in SIDES))
@@ -76,7 +76,7 @@ GAME = np.dtype(
 
 
 def flaw(columns: Mapping[str, NDArray[Any]], rules: Rules, max_deals: int, games: int) -> str:
-    """Return what is impossible in the columns of a table; empty if nothing is.
+    """Return in words what is impossible in the columns of a table; empty if nothing is.
 
     Args:
         columns: by name, as they were read from a file.
@@ -172,7 +172,7 @@ class Tally:
     """Counts what happens in games, from each one's start to its end.
 
     A step ends a few deals only, and to count them one step at a time would cost as much as to play
-    them. So steps are noted as they are, and counted together when somebody asks for the table.
+    them. So steps are noted as they are, and counted together when the table is asked for.
     """
 
     def __init__(self, games: NDArray[np.int64], rules: Rules) -> None:
@@ -191,7 +191,7 @@ class Tally:
         Args:
             state: the batch.
             rows: [K] rows whose deal is over.
-            places: [K] where their games stand among those counted here.
+            places: [K] the places of their games among those counted here.
         """
         self._deals.append(
             _Deals(

@@ -1,7 +1,7 @@
 """Many games at once between two agents, each game as if it were played alone.
 
 Game g of a match has the decks of pair g // 2; agent A sits at seat g % 2. So the two games of a
-pair are the same cards with the seats swapped. All that a game hangs on is its number: decks come
+pair are the same cards with the seats swapped. A game depends on its number only: decks come
 from (seed, pair, deal), an agent's random numbers from (seed, game, deal, step). The batch around
 a game, and the process it is played in, change nothing.
 """
@@ -108,7 +108,7 @@ class Lockstep:
             rules: the settings.
             seed: of decks and agents.
             batch: games at once.
-            max_deals: a game that has had so many deals ends without a winner.
+            max_deals: a game is stopped after so many deals and has no winner.
             recorder: is given every deal that ends; its keys are the games' places in ``games``.
         """
         self._policies, self._games = policies, games
@@ -135,7 +135,7 @@ class Lockstep:
         """Take one action in every game; deal on, and start the next games, where one is over.
 
         Raises:
-            IllegalActionError: an agent did what it may not; a note says who and in which game.
+            IllegalActionError: an agent's action is not legal; a note names the agent and the game.
         """
         forfeited = self._act()
         state = self._state
@@ -169,7 +169,7 @@ class Lockstep:
         return deck_numbers(games)
 
     def decide(self, policy: Policy, view: View, rng: RowRandom, places: Rows) -> NDArray[np.int16]:
-        """Return what a policy does in K positions; ``places`` [K] says in which of the games."""
+        """Return what a policy does in K positions; ``places`` [K]: in which of the games."""
         if isinstance(policy, SeatPolicy):
             return policy.act_at(self._seat_numbers(places, view.player), view, rng)
         return policy.act(view, rng)

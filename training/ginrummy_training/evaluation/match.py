@@ -22,7 +22,9 @@ from ginrummy_env.records.recorder import GameRecord, Recorder
 from ginrummy_training.evaluation.game_table import Table
 from ginrummy_training.evaluation.lockstep import BATCH, Clock, Games, Lockstep
 from ginrummy_training.evaluation.match_result import MOST_GAMES, Match, MatchResult, resumed
-from ginrummy_training.evaluation.processes import Job, Report, play_jobs
+from ginrummy_training.evaluation.processes import Report, play_jobs
+from ginrummy_training.evaluation.ranges import Job
+from ginrummy_training.progress import Progress, no_progress
 from ginrummy_training.provenance import agent_name, difference, fingerprints
 from ginrummy_training.storage import ResultError
 
@@ -41,9 +43,6 @@ def require_games(games: int) -> int:
         raise ValueError(f"games={games}: at most {MOST_GAMES:,}; play matches of several seeds")
     return games
 
-
-Progress = Callable[[int, int], None]
-"""Called now and then with the number of a match and how many of its games have been played."""
 
 Runner = Callable[[Sequence[Job], Report], None]
 """Plays all games of all jobs, wherever that is, and reports them in this process."""
@@ -75,7 +74,7 @@ def play_match(
         rules: a preset's name, settings or Rules.
         workers: processes. Like ``batch`` it changes the speed, never a game.
         batch: games at once, over all workers.
-        max_deals: a game of so many deals ends without a winner.
+        max_deals: a game is stopped after so many deals; it counts as a draw.
         out: a file (.npz) that keeps the games. If it exists, only games that it lacks are played.
         progress: called as games end.
         runner: plays the games in place of ``workers``, such as `cluster.ray_runner.RayRunner`.
@@ -84,7 +83,7 @@ def play_match(
     Raises:
         ValueError: no such agent or rules, or a bad number.
         ResultError: ``out`` is damaged, or holds another match.
-        IllegalActionError: an agent did what it may not.
+        IllegalActionError: an agent's action is not legal.
     """
     match = Match((agent_name(a), agent_name(b)), as_rules(rules), require_seed(seed), max_deals)
     if match.agents[0] == match.agents[1] and a is not b and not (a == b and isinstance(a, str)):
@@ -108,9 +107,9 @@ def record_games(
     """Play the first games of a match again and return their records, in order.
 
     Args:
-        match: it.
+        match: whose games.
         games: how many.
-        policies: what stands behind a name; the registered agent if it is not here.
+        policies: by name; the registered agent if a name is not here.
     """
     behind = policies or {}
     a, b = (make_policy(behind.get(name, name)) for name in match.agents)
@@ -159,7 +158,7 @@ def play_matches(
         workers: processes; each plays a share of every match.
         batch: games at once.
         files: where each match is kept.
-        policies: what stands behind a name; the registered agent if it is not here.
+        policies: by name; the registered agent if a name is not here.
         progress: called as games end.
         runner: plays the games in place of ``workers``.
         force: whether games in ``files`` that are not of their match are overwritten.
@@ -171,29 +170,30 @@ def play_matches(
     behind = policies or {}
     names = dict.fromkeys(name for match in matches for name in match.agents)
     for name in names:
-        make_policy(behind.get(name, name))  # an unknown agent is found out before anything starts
+        make_policy(behind.get(name, name))  # an unknown agent is an error before anything starts
     kept = list(files) if files is not None else [None] * len(matches)
     results = []
     for match, path in zip(matches, kept, strict=True):
         agents = {name: behind.get(name, name) for name in match.agents}
         made_by = {} if path is None else fingerprints(agents)
         results.append(resumed(match, games, made_by, path, force))
-    say = progress or (lambda number, done: None)
-    played = [int(result.table["done"].sum()) for result in results]
-    for number, done in enumerate(played):
-        say(number, done)
+    show = progress or no_progress
+    played = sum(int(result.table["done"].sum()) for result in results)
+    total = games * len(results)
+    show("", played, total)
     store = _Store(results, kept, behind)
 
     def report(numbers: NDArray[np.intp], ended: Table, clock: Clock) -> None:
+        nonlocal played
         for number in np.flatnonzero(clock.decisions.any(axis=1)).tolist():
             results[number].seconds += clock.seconds[number]
             results[number].decisions += clock.decisions[number]
         for number in np.unique(numbers).tolist():
             mine = ended[numbers == number]
             results[number].table[mine["game"]] = mine
-            played[number] += len(mine)
+            played += len(mine)
             store.changed(number)
-            say(number, played[number])
+            show(" – ".join(matches[number].agents), played, total)
 
     play = runner or partial(play_jobs, workers=workers)
     try:

@@ -21,7 +21,7 @@ MOST_GAMES = 100_000_000
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """What is played. Two matches that are equal have the same games, to the last card."""
+    """What is played. Equal matches have the same games, to the last card."""
 
     agents: tuple[str, str]
     rules: Rules
@@ -59,7 +59,7 @@ class MatchResult:
     decisions: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2, dtype=np.int64))
     """Made by A and B."""
     command: str = ""
-    """What was typed to make it."""
+    """The command that made it."""
     made_by: dict[str, Any] = field(default_factory=dict)
     """See `provenance.fingerprints`."""
 
@@ -77,7 +77,7 @@ class MatchResult:
         return self.table[column].astype(np.int64).reshape(-1, 2).sum(axis=1)
 
     def other_way(self) -> "MatchResult":
-        """Return the same match with B named first. Game numbers stay as they were played."""
+        """Return the same match with B named first. Game numbers stay the same."""
         a, b = self.match.agents
         table = self.table.copy()
         for name in GAME.names or ():
@@ -137,7 +137,7 @@ class MatchResult:
             raise ResultError(f"{path}: corrupt ({type(error).__name__}: {error})") from error
         found = flaw(arrays, match.rules, match.max_deals, min(planned, MOST_GAMES))
         if not found and not (np.isfinite(seconds).all() and (seconds >= 0).all()):
-            found = "time that is no time"
+            found = "a negative or infinite time"
         if found or (decisions < 0).any():
             raise ResultError(f"{path}: corrupt ({found or 'decisions below 0'})")
         played = np.zeros(len(arrays["game"]), dtype=GAME)

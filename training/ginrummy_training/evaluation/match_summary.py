@@ -1,4 +1,4 @@
-"""What a match says: shares and means with intervals clustered by pair, and how deals ended."""
+"""Match summary: shares and means with intervals clustered by pair, and how deals ended."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def games_won(result: MatchResult) -> Estimate:
     """Return the share of games that A has won; a game without a winner is half a one.
 
     Raises:
-        ValueError: the match is not complete. Short games end first, so a part of it says nothing.
+        ValueError: the match is not complete; a part of it is biased, since short games end first.
     """
     require_complete(result)
     return share(won_by_pair(result), np.full(len(result.table) // 2, 2))
@@ -35,13 +35,13 @@ def require_complete(result: MatchResult) -> None:
     """Raise ValueError if games are missing."""
     if not result.complete:
         raise ValueError(
-            f"{int(result.table['done'].sum())} of {len(result.table)} games have been played; a "
-            "part of a match says nothing, its short games have ended first"
+            f"{int(result.table['done'].sum())} of {len(result.table)} games have been played; "
+            "a part of a match is biased, since short games end first"
         )
 
 
 def summarise(result: MatchResult) -> Summary:
-    """Return all there is to say of a complete match, as JSON can hold it.
+    """Return the summary of a complete match, as JSON can hold it.
 
     Shares and means are ``{"value", "low", "high"}``, null where nothing was counted; what there is
     of both agents is ``{"a", "b"}``. Shares of ways to end are of all deals.
@@ -110,7 +110,7 @@ def _both(a: Estimate, b: Estimate) -> dict[str, dict[str, float | None]]:
 
 
 def _turns(result: MatchResult, column: str) -> dict[str, Any]:
-    """Return mean and standard deviation of the turns of deals in which somebody laid down."""
+    """Return mean and standard deviation of the turns of deals that ended with cards laid down."""
     count, total, squares = (
         int(result.table[name].sum(dtype=np.int64))
         for name in ("knocks", column, f"{column}_squared")

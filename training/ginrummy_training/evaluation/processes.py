@@ -1,7 +1,8 @@
-"""Games by several processes: each plays its share of every job and sends what has ended.
+"""Games by several processes, over the same ranges that a cluster plays.
 
-Which process plays a game changes nothing (see `lockstep`), so shares are dealt out at the start
-and nothing needs to be agreed on later.
+>>> run_apart(len, ["a", "bcd"], lambda task, result: print(task, result))
+a 1
+bcd 3
 """
 
 import multiprocessing
@@ -10,56 +11,32 @@ import pickle
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
-from time import monotonic
-from typing import Any, NoReturn
+from time import monotonic, perf_counter
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.rules import Rules
-from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.evaluation.game_table import Table
-from ginrummy_training.evaluation.lockstep import Clock, Games, Lockstep
+from ginrummy_training.evaluation.lockstep import Clock
+from ginrummy_training.evaluation.ranges import Job, Range, Ranges
 
 REPORT_SECONDS = 0.25
 """How long games that have ended may wait before they are reported."""
 
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """Games that are to be played, of matches under one set of rules."""
-
-    agents: tuple[str | Policy, ...]
-    games: Games
-    rules: Rules
-    seed: int
-    max_deals: int
-    batch: int
-
-    def share(self, worker: int, workers: int) -> "Job":
-        """Return the part of one worker: every so-many-th game."""
-        games = self.games.select(slice(worker, None, workers))
-        return replace(self, games=games, batch=-(-self.batch // workers))
-
-    def start(self) -> Lockstep:
-        """Start its games in this process."""
-        return Lockstep(
-            [make_policy(agent) for agent in self.agents],
-            self.games,
-            self.rules,
-            seed=self.seed,
-            batch=self.batch,
-            max_deals=self.max_deals,
-        )
-
+Played = tuple[NDArray[np.intp], Table, Clock]
+"""What `Lockstep.collect` returns: matches, games, the time spent deciding."""
 
 Report = Callable[[NDArray[np.intp], Table, Clock], None]
 """Called with the matches of games that have ended, these games, and the time spent."""
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 
 class WorkerError(RuntimeError):
@@ -95,8 +72,9 @@ def play_jobs(jobs: Sequence[Job], report: Report, workers: int = 1) -> None:
     """Play all games of all jobs.
 
     Args:
-        jobs: played one after another by each worker.
-        report: called a few times a second, in this process.
+        jobs: played one after another.
+        report: called in this process: a few times a second if it plays alone, else after each
+            range.
         workers: processes; 1 plays in this one.
 
     Raises:
@@ -106,12 +84,32 @@ def play_jobs(jobs: Sequence[Job], report: Report, workers: int = 1) -> None:
     """
     if workers == 1:
         for job in jobs:
-            _play(job, report)
-    else:
-        _play_apart(jobs, report, workers)
+            _play_here(job, report)
+        return
+    ranges = Ranges.of([replace(job, batch=-(-job.batch // workers)) for job in jobs])
+
+    def receive(part: Range, result: tuple[float, Played]) -> None:
+        seconds, played = result
+        ranges.timed(part, seconds)
+        report(*played)
+
+    run_apart(_play_range, iter(lambda: ranges.cut(workers), None), receive, workers)
 
 
-def _play(job: Job, report: Report) -> None:
+def play_games(job: Job) -> tuple[float, Played]:
+    """Play all games of a job together; return the seconds that it took, and the games."""
+    start = perf_counter()
+    games = job.start()
+    while games.running:
+        games.step()
+    return perf_counter() - start, games.collect()
+
+
+def _play_range(part: Range) -> tuple[float, Played]:
+    return play_games(part.job)
+
+
+def _play_here(job: Job, report: Report) -> None:
     """Play a job in this process."""
     if not len(job.games):
         return
@@ -120,86 +118,102 @@ def _play(job: Job, report: Report) -> None:
     while lockstep.running:
         lockstep.step()
         if monotonic() >= due:
-            # Also without games: a worker so learns that nobody is listening any more.
             report(*lockstep.collect())
             due = monotonic() + REPORT_SECONDS
     report(*lockstep.collect())
 
 
-def _play_apart(jobs: Sequence[Job], report: Report, workers: int) -> None:
-    shares = [[job.share(worker, workers) for job in jobs] for worker in range(workers)]
-    run_apart(_play_all, shares, lambda message: report(*message))
-
-
-def _play_all(jobs: list[Job], send: Callable[[Any], None]) -> None:
-    """Play a worker's shares of all jobs."""
-    for job in jobs:
-        _play(job, lambda *message: send(message))
-
-
-Work = Callable[[Any, Callable[[Any], None]], None]
-"""A function of a module, called with a share and with what sends something back."""
-
-
-def run_apart(work: Work, shares: Sequence[Any], receive: Callable[[Any], None]) -> None:
-    """Do work in processes of one core each, one a share.
+def run_apart(
+    work: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    receive: Callable[[Task, Result], None],
+    workers: int = 1,
+) -> None:
+    """Do tasks in processes of one core each.
 
     Args:
-        work: what each process does with its share.
-        shares: one a process; can be pickled.
-        receive: called here with all that is sent back, as it comes.
+        work: a function of a module.
+        tasks: can be pickled. The next one is asked for when a process is about to be free.
+        receive: called in this process with each task and its result, as results come.
+        workers: processes; 1 does all tasks in this one.
 
     Raises:
-        ValueError: a share that can't be sent to another process.
+        ValueError: a task can't be sent to another process.
         WorkerError: a process was killed.
         Exception: what the work raised; the other processes are ended.
     """
-    context = multiprocessing.get_context("spawn")
-    processes: list[SpawnProcess] = []
-    open_ends: dict[Connection, SpawnProcess] = {}
+    if workers == 1:
+        for task in tasks:
+            receive(task, work(task))
+        return
+    pool = ProcessPoolExecutor(
+        workers, multiprocessing.get_context("spawn"), initializer=_start_worker
+    )
+    out: dict[Future[Any], Task] = {}
+    waiting = iter(tasks)
     try:
-        with quiet_start():
-            for share in shares:
-                mine, theirs = context.Pipe(duplex=False)
-                process = context.Process(target=_work, args=(theirs, work, share), daemon=True)
-                try:
-                    process.start()
-                except (TypeError, AttributeError, pickle.PicklingError) as error:
-                    raise ValueError(
-                        f"an agent can't be sent to another process, use workers=1: {error}"
-                    ) from error
-                theirs.close()
-                processes.append(process)
-                open_ends[mine] = process
-        while open_ends:
-            for end in wait(list(open_ends)):
-                assert isinstance(end, Connection)
-                _receive(end, open_ends, receive)
+        while True:
+            while len(out) <= workers:
+                following = next(waiting, None)
+                if following is None:
+                    break
+                out[_submit(pool, work, following)] = following
+            if not out:
+                break
+            # Not without a limit: on Windows nothing interrupts such a wait.
+            for future in wait(out, timeout=1, return_when=FIRST_COMPLETED).done:
+                result = future.result()
+                if isinstance(result, Failure):
+                    result.reraise()
+                receive(out.pop(future), result)
+    except BrokenProcessPool as error:
+        raise WorkerError("a worker process was killed, or ran out of memory") from error
     finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            process.join()
+        _end(pool)
 
 
-def _receive(
-    end: Connection, open_ends: dict[Connection, SpawnProcess], receive: Callable[[Any], None]
-) -> None:
-    """Take one message from a worker."""
+def _submit(
+    pool: ProcessPoolExecutor, work: Callable[[Task], Result], task: Task
+) -> "Future[Result | Failure]":
     try:
-        kind, content = end.recv()
-    except EOFError:
-        process = open_ends.pop(end)
+        pickle.dumps(task)  # here: in the pool's own thread the reason would be hard to tell
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        raise ValueError(
+            f"an agent can't be sent to another process, use workers=1: {error}"
+        ) from error
+    with quiet_start():
+        return pool.submit(_work, work, task)
+
+
+def _work(work: Callable[[Task], Result], task: Task) -> Result | Failure:
+    """Do a task in a worker process."""
+    try:
+        return work(task)
+    except Exception as error:
+        return Failure.of(error)
+
+
+def _start_worker() -> None:
+    """Leave Ctrl-C to the process that started this one, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
+
+
+def _end(pool: ProcessPoolExecutor) -> None:
+    """End a pool at once, also in the middle of tasks."""
+    processes = [*(pool._processes or {}).values()]  # Python 3.14 has `terminate_workers`
+    pool.shutdown(wait=False, cancel_futures=True)
+    for process in processes:
+        process.terminate()
+    for process in processes:
         process.join()
-        raise WorkerError(
-            f"a worker process ended unexpectedly (exit code {process.exitcode})"
-        ) from None
-    if kind == "done":
-        del open_ends[end]
-    elif kind == "error":
-        content.reraise()
-    else:
-        receive(content)
 
 
 @contextmanager
@@ -219,15 +233,3 @@ def quiet_start() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-def _work(end: Connection, work: Work, share: Any) -> None:
-    """Do a share in a worker process."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        work(share, lambda content: end.send(("sent", content)))
-        end.send(("done", None))
-    except BrokenPipeError:
-        return  # whoever asked is gone
-    except Exception as error:
-        end.send(("error", Failure.of(error)))

@@ -93,7 +93,7 @@ def require_tournament_folder(
 
 
 def _stored(folder: Path, name: str, others: Sequence[str]) -> dict[str, Any] | None:
-    """Return what the file says that states what made a folder's results; None if all is free."""
+    """Return the summary of the results in a folder; None if nothing would be overwritten."""
     if (folder / name).exists():
         stored = read_json(folder / name)
         if not isinstance(stored, dict):

@@ -14,14 +14,15 @@ from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.rules import Rules, as_rules, rules_name
 from ginrummy_env.policy import Policy
 from ginrummy_training.evaluation.lockstep import BATCH
-from ginrummy_training.evaluation.match import Progress, Runner, play_matches
+from ginrummy_training.evaluation.match import Runner, play_matches
 from ginrummy_training.evaluation.match_result import Match, MatchResult
 from ginrummy_training.evaluation.match_summary import Summary, games_won, summarise, won_by_pair
+from ginrummy_training.progress import Progress
 from ginrummy_training.provenance import agent_name, typed_command, versions
 from ginrummy_training.statistics import Ratings, bradley_terry, mean, share
 
 ANCHOR = "simple"
-"""Whose rating is 0, if it takes part; else the first agent."""
+"""The agent whose rating is 0, if it plays; else the first agent."""
 
 
 @dataclass(slots=True)
@@ -40,7 +41,7 @@ class Tournament:
         return [result for (i, j), result in self.results.items() if i < j]
 
     def summary(self) -> Summary:
-        """Return all there is to say of it, as JSON can hold it."""
+        """Return its summary, as JSON can hold it."""
         first = self.matches[0]
         return {
             "agents": [self._agent(number) for number in range(len(self.names))],
@@ -120,21 +121,20 @@ def play_tournament(
 
     Args:
         agents: two at least, none twice.
-        games: a pairing; even. All pairings are played on the same decks.
+        games: of each pairing; even. All pairings are played on the same decks.
         seed: of decks and agents.
         rules: a preset's name, settings or Rules.
         workers: processes.
         batch: games at once.
-        max_deals: a game of so many deals ends without a winner.
+        max_deals: a game is stopped after so many deals; it counts as a draw.
         out: a folder that keeps the games of each pairing. What it holds already is not played
             again, so agents can be added later.
-        progress: called with the number of a pairing (in the order of `itertools.combinations`) and
-            how many of its games have been played.
+        progress: called as games end.
         runner: plays the games in place of ``workers``.
         force: whether games in ``out`` that are not of their match are overwritten.
 
     Raises:
-        ValueError: fewer than two agents, one twice or unknown; a bad number.
+        ValueError: fewer than two agents, one that appears twice or is unknown; a bad number.
         ResultError: ``out`` holds a damaged file or other matches.
     """
     names = [agent_name(agent) for agent in agents]
@@ -142,11 +142,11 @@ def play_tournament(
         raise ValueError("a tournament needs two agents at least")
     for name in names:
         if names.count(name) > 1:
-            raise ValueError(f"{name} takes part twice")
+            raise ValueError(f"{name} appears twice")
     settings, seed = as_rules(rules), require_seed(seed)
     pairings = list(itertools.combinations(range(len(names)), 2))
-    # Which of the two is A changes the random numbers that they draw. It hangs on their names, not
-    # on their order here, so that a tournament in another order has the same games.
+    # Which of the two is A changes the random numbers that they draw. It depends on their names,
+    # not on their order here, so that a tournament in another order has the same games.
     ordered = [(i, j) if names[i] <= names[j] else (j, i) for i, j in pairings]
     matches = [Match((names[i], names[j]), settings, seed, max_deals) for i, j in ordered]
     played = play_matches(

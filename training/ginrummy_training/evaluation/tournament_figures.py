@@ -1,190 +1,236 @@
-"""Results as pictures: cross table, ratings, how deals end."""
+"""A tournament as tables and figures, for its folder and for notebooks.
 
-from collections.abc import Mapping
+All take what `Tournament.summary` returns and `tournament.json` holds.
+"""
+
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+from matplotlib.ticker import MaxNLocator
 
 from ginrummy_env.files import write_whole
-from ginrummy_training.evaluation.console_tables import ENDINGS
 from ginrummy_training.evaluation.match_summary import Summary
+from ginrummy_training.plotting import FILLS, LINES, Picture, new_figure, styled, write_in
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-COLORS = {
-    "gin": "#1b7837",
-    "big_gin": "#00441b",
-    "knock": "#5aae61",
-    "undercut": "#e08214",
-    "equal": "#fdb863",
-    "gin_answered": "#b35806",
-    "void": "#bdbdbd",
-}
+WAYS = {"gin": ("gin", "big_gin"), "knock": ("knock",), "undercut": ("undercut",)}
+"""How a deal is won, and the ways to end that are counted as such; of the others nobody wins."""
 
 
-def save_plots(summary: Summary, out: Path) -> list[Path]:
-    """Draw a tournament; write PNG files into a folder and return their paths."""
-    order = sorted(summary["agents"], key=lambda agent: -agent["rating"]["value"])
-    names = [agent["name"] for agent in order]
+def save_figures(summary: Summary, out: Path) -> list[Path]:
+    """Write cross_table.png, ratings.png and endings.png into a folder; return their paths."""
     drawn = {
-        "cross_table.png": cross_table(summary, names),
-        "ratings.png": ratings(summary, names),
-        "endings.png": endings(summary, names),
+        "cross_table.png": cross_picture(summary),
+        "ratings.png": ratings_picture({summary["rules"]: summary}),
+        "endings.png": endings_picture(summary),
     }
-    paths = []
-    for name, figure in drawn.items():
-        save_figure(figure, out / name)
-        paths.append(out / name)
-    return paths
+    for name, picture in drawn.items():
+        write_whole(out / name, picture.png())
+    return [out / name for name in drawn]
 
 
-def new_figure(width: float, height: float) -> "Figure":
-    """Return an empty figure of so many inches."""
-    # Figure itself, not pyplot: no window, no state, no backend to choose.
-    from matplotlib.figure import Figure
-
-    return Figure(figsize=(width, height), layout="constrained")
+def by_rating(summary: Summary) -> list[str]:
+    """Return the agents, the best first."""
+    agents = sorted(summary["agents"], key=lambda agent: -agent["rating"]["value"])
+    return [agent["name"] for agent in agents]
 
 
-def save_figure(figure: "Figure", path: Path) -> None:
-    """Write a figure as PNG."""
-    import io
+def ladder_table(summary: Summary) -> pd.DataFrame:
+    """Return one row per agent, the best first: ratings, and how its games and deals went.
 
-    file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=130)
-    write_whole(path, file.getvalue())
-
-
-def _title(what: str, summary: Summary) -> str:
-    return (
-        f"{what}\n{summary['rules']}, {summary['games']:,} games a pairing, seed {summary['seed']}"
-    )
-
-
-def cross_table(summary: Summary, names: list[str]) -> "Figure":
-    """Return the cross table as a heat map: % of games that the line's agent won."""
-    count = len(names)
-    shares = np.full((count, count), np.nan)
-    halves = np.full((count, count), np.nan)
-    for pairing in summary["pairings"]:
-        a, b = (names.index(name) for name in pairing["agents"])
-        for i, j, side in ((a, b, "a"), (b, a, "b")):
-            won = pairing["games_won"][side]
-            shares[i, j] = 100 * won["value"]
-            halves[i, j] = 50 * (won["high"] - won["low"])
-    size = 2.6 + 0.95 * count
-    figure = new_figure(size + 1.2, size)
-    axes = figure.add_subplot()
-    image = axes.imshow(shares, cmap="RdYlGn", vmin=0, vmax=100)
-    for i in range(count):
-        for j in range(count):
-            if i == j:
-                axes.text(j, i, "·", ha="center", va="center", color="gray")
-                continue
-            pale = 12 < shares[i, j] < 88
-            axes.text(
-                j,
-                i,
-                f"{shares[i, j]:.1f}\n± {halves[i, j]:.1f}",
-                ha="center",
-                va="center",
-                fontsize=9,
-                color="black" if pale else "white",
-            )
-    axes.set_xticks(range(count), names, rotation=35, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(count), names)
-    axes.set_xlabel("against")
-    axes.set_title(_title("Games won by the agent of the line, %", summary), fontsize=11)
-    figure.colorbar(image, ax=axes, shrink=0.7, label="% of games")
-    return figure
-
-
-def ratings(summary: Summary, names: list[str]) -> "Figure":
-    """Return the ratings with their intervals."""
-    by_name = {agent["name"]: agent["rating"] for agent in summary["agents"]}
-    figure = new_figure(7.5, 1.6 + 0.42 * len(names))
-    axes = figure.add_subplot()
-    places = np.arange(len(names))[::-1]
-    values = [by_name[name]["value"] for name in names]
-    below = [by_name[name]["value"] - by_name[name]["low"] for name in names]
-    above = [by_name[name]["high"] - by_name[name]["value"] for name in names]
-    axes.errorbar(values, places, xerr=[below, above], fmt="o", color="#1f4e79", capsize=4)
-    for value, place, upper in zip(values, places, above, strict=True):
-        axes.annotate(
-            f"{value:+.0f}" if value else "0",
-            (value + upper, place),
-            xytext=(7, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize=9,
+    Points won and lost are means of the deals that it won and lost, all bonuses of a deal included.
+    """
+    by_name = {agent["name"]: agent for agent in summary["agents"]}
+    rows = []
+    for name in by_rating(summary):
+        agent, deals = by_name[name], _deals(summary, name)
+        rating = agent["rating"]
+        rows.append(
+            {
+                "agent": name,
+                "rating": round(rating["value"]),
+                "±": round((rating["high"] - rating["low"]) / 2),
+                "games won %": round(100 * agent["games_won"]["value"], 1),
+                "deals won %": round(100 * agent["deals_won"]["value"], 1),
+                "points a deal won": round(deals["points won"] / max(deals["won"], 1), 1),
+                "points a deal lost": round(deals["points lost"] / max(deals["lost"], 1), 1),
+            }
         )
-    axes.axvline(0, color="gray", linewidth=0.8)
-    axes.set_yticks(places, names)
-    axes.margins(x=0.12, y=0.08)
-    axes.grid(axis="x", alpha=0.3)
-    axes.set_xlabel(f"rating: 400 points are odds of ten to one, {summary['anchor']} is 0")
-    axes.set_title(_title("Bradley–Terry ratings with 95 % intervals", summary), fontsize=11)
-    return figure
+    return pd.DataFrame(rows).set_index("agent")
 
 
-def endings(summary: Summary, names: list[str]) -> "Figure":
-    """Return how each agent's deals end: to the right what it won, to the left what it lost."""
-    from matplotlib.patches import Patch
-
-    figure = new_figure(9, 2.0 + 0.45 * len(names))
-    axes = figure.add_subplot()
-    places = np.arange(len(names))[::-1]
-    used = set()
-    for name, place in zip(names, places, strict=True):
-        won, lost, void = _ways(summary, name)
-        left = 50 * void
-        used |= {"void"} if void else set()
-        axes.barh(place, 2 * left, left=-left, color=COLORS["void"], height=0.7)
-        for sign, part in ((1, won), (-1, lost)):
-            start = left
-            for way, amount in part.items():
-                if not amount:
-                    continue
-                used.add(way)
-                width = 100 * amount
-                axes.barh(place, sign * width, left=sign * start, color=COLORS[way], height=0.7)
-                if width > 4:
-                    middle = sign * (start + width / 2)
-                    axes.text(middle, place, f"{width:.0f}", ha="center", va="center", fontsize=8)
-                start += width
-    axes.axvline(0, color="black", linewidth=0.8)
-    axes.set_yticks(places, names)
-    axes.set_xlim(-100, 100)
-    axes.set_xticks(range(-100, 101, 25), [str(abs(x)) for x in range(-100, 101, 25)])
-    axes.set_xlabel("% of deals:  ← lost    won →")
-    words = {**ENDINGS, "void": "void"}
-    handles = [Patch(color=COLORS[way], label=words[way]) for way in COLORS if way in used]
-    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
-    axes.set_title(_title("How deals end, against all others together", summary), fontsize=11)
-    return figure
+def endings_table(summary: Summary) -> pd.DataFrame:
+    """Return how each agent's deals end, in % of all: won and lost by each way, or by nobody."""
+    rows = {}
+    for name in by_rating(summary):
+        deals = _deals(summary, name)
+        rows[name] = {
+            f"{side} by {way}": 100 * deals[f"{side} by {way}"] / deals["deals"]
+            for side in ("won", "lost")
+            for way in WAYS
+        } | {"nobody": 100 * (1 - (deals["won"] + deals["lost"]) / deals["deals"])}
+    return pd.DataFrame.from_dict(rows, orient="index").round(1)
 
 
-def _ways(
-    summary: Mapping[str, Any], name: str
-) -> tuple[dict[str, float], dict[str, float], float]:
-    """Return the shares of an agent's deals by way to end: won, lost, and void."""
-    won = dict.fromkeys(ENDINGS, 0)
-    lost = dict.fromkeys(ENDINGS, 0)
-    deals = void = 0
+def misfit_table(summaries: Mapping[str, Summary]) -> pd.DataFrame:
+    """Return the pairing that differs most from what the ratings expect, for each set of rules.
+
+    A row is empty if none differs by more than its interval.
+    """
+    rows = {}
+    for rules, summary in summaries.items():
+        found = summary["misfit"]
+        rows[rules] = {
+            "pairing": " – ".join(found["agents"]) if found else "none",
+            "won %": round(100 * found["played"], 1) if found else None,
+            "expected %": round(100 * found["expected"], 1) if found else None,
+        }
+    return pd.DataFrame.from_dict(rows, orient="index")
+
+
+def _mine(summary: Summary, name: str) -> Iterator[tuple[Mapping[str, Any], str, str]]:
+    """Yield an agent's pairings, which side it is in each, and which the other."""
     for pairing in summary["pairings"]:
-        if name not in pairing["agents"]:
-            continue
-        mine = "ab"[pairing["agents"].index(name)]
-        other = "ab"[1 - "ab".index(mine)]
-        deals += pairing["deals"]
-        void += pairing["endings"]["void"]
-        for way in ENDINGS:
-            won[way] += pairing["endings"][way][mine]
-            lost[way] += pairing["endings"][way][other]
-    return (
-        {way: count / deals for way, count in won.items()},
-        {way: count / deals for way, count in lost.items()},
-        void / deals,
-    )
+        if name in pairing["agents"]:
+            side = "ab"[pairing["agents"].index(name)]
+            yield pairing, side, "ba"["ab".index(side)]
+
+
+def _deals(summary: Summary, name: str) -> dict[str, float]:
+    """Return sums over all deals of an agent."""
+    sums = dict.fromkeys(("deals", "won", "lost", "points won", "points lost"), 0.0)
+    sums |= {f"{side} by {way}": 0.0 for side in ("won", "lost") for way in WAYS}
+    for pairing, side, other in _mine(summary, name):
+        deals = pairing["deals"]
+        sums["deals"] += deals
+        for words, who in (("won", side), ("lost", other)):
+            for way, parts in WAYS.items():
+                count = sum(pairing["endings"][part][who] for part in parts)
+                sums[f"{words} by {way}"] += count
+                sums[words] += count
+            sums[f"points {words}"] += deals * pairing["points_a_deal"][who]["value"]
+    return sums
+
+
+@styled
+def cross_picture(summary: Summary) -> Picture:
+    """Return the cross table: % of games that the row's agent won of the column's."""
+    names = by_rating(summary)
+    shares = np.full((len(names), len(names)), np.nan)
+    for i, name in enumerate(names):
+        for pairing, side, _ in _mine(summary, name):
+            j = names.index(next(each for each in pairing["agents"] if each != name))
+            shares[i, j] = 100 * pairing["games_won"][side]["value"]
+    figure, axes = new_figure(1.5 + 0.42 * len(names))
+    axes.imshow(shares, cmap="cividis", vmin=10, vmax=90, aspect="auto")
+    write_in(axes, shares)
+    axes.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(length=0)
+    axes.set_title(f"{summary['rules']}: games won by the agent of the row, %")
+    return figure
+
+
+@styled
+def ratings_picture(summaries: Mapping[str, Summary]) -> Picture:
+    """Return ratings with 95 % intervals under one or more sets of rules, in the first's order."""
+    first = next(iter(summaries.values()))
+    names = by_rating(first)
+    figure, axes = new_figure(1.3 + 0.42 * len(names))
+    places = np.arange(len(names))[::-1]
+    for number, (rules, summary) in enumerate(summaries.items()):
+        ratings = {agent["name"]: agent["rating"] for agent in summary["agents"]}
+        values = np.array([ratings[name]["value"] for name in names])
+        errors = [
+            [ratings[name]["value"] - ratings[name]["low"] for name in names],
+            [ratings[name]["high"] - ratings[name]["value"] for name in names],
+        ]
+        look = LINES[number]
+        axes.errorbar(
+            values,
+            places - 0.22 * (number - (len(summaries) - 1) / 2),
+            xerr=errors,
+            fmt=look["marker"],
+            color=look["color"],
+            capsize=3,
+            label=rules,
+        )
+    axes.axvline(0, color="#888888", linewidth=0.8)
+    axes.set_yticks(places, names)
+    axes.grid(axis="x")
+    axes.set_xlabel(f"rating (400: ten to one; {first['anchor']}: 0)")
+    axes.legend(loc="lower right")
+    return figure
+
+
+@styled
+def endings_picture(summary: Summary) -> Picture:
+    """Return how each agent's deals end: deals won to the right, deals lost to the left."""
+    table = endings_table(summary)
+    figure, axes = new_figure(1.7 + 0.42 * len(table))
+    places = np.arange(len(table))[::-1]
+    for sign, side in ((1, "won"), (-1, "lost")):
+        start = np.zeros(len(table))
+        for way, look in zip(WAYS, FILLS, strict=False):
+            width = table[f"{side} by {way}"].to_numpy()
+            axes.barh(places, sign * width, left=sign * start, height=0.72, **look)
+            for place, left, wide in zip(places, start, width, strict=True):
+                if wide >= 6:
+                    _write_on(axes, sign * (left + wide / 2), place, wide, look)
+            start += width
+    axes.axvline(0, color="black", linewidth=1)
+    axes.set_yticks(places, table.index)
+    ticks = range(-75, 76, 25)
+    axes.set_xticks(ticks, [str(abs(tick)) for tick in ticks])
+    axes.set_xlabel("← lost        % of deals        won →")
+    axes.set_title(f"{summary['rules']}: how deals end")
+    handles = [Patch(label=way, **look) for way, look in zip(WAYS, FILLS, strict=False)]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    return figure
+
+
+def _write_on(axes: Axes, x: float, y: float, number: float, look: Mapping[str, Any]) -> None:
+    """Write a number on a bar, on a patch of its colour where the bar is hatched."""
+    dark = look["facecolor"] in ("#0b2545", "#4f8a8b", "#a44a3f")
+    text = axes.text(
+        x, y, f"{number:.0f}", ha="center", va="center", fontsize=9,
+        color="white" if dark else "black",
+    )  # fmt: skip
+    if "hatch" in look:
+        text.set_bbox({"facecolor": look["facecolor"], "edgecolor": "none", "pad": 1})
+
+
+@styled
+def deals_and_games_picture(summaries: Mapping[str, Summary]) -> Picture:
+    """Return the agents by deals won and by games won, one panel per set of rules."""
+    figure, panels = new_figure(3.5 * len(summaries), rows=len(summaries), squeeze=False)
+    for axes, (rules, summary) in zip(panels.flat, summaries.items(), strict=True):
+        axes.axhline(50, color="#888888", linewidth=0.8)
+        axes.axvline(50, color="#888888", linewidth=0.8)
+        places = {
+            agent["name"]: (100 * agent["deals_won"]["value"], 100 * agent["games_won"]["value"])
+            for agent in summary["agents"]
+        }
+        for name, (x, y) in places.items():
+            axes.plot(x, y, marker="o", color=LINES[0]["color"])
+            # Of two next to each other, the left one has its name on the left.
+            left = any(0 < u - x < 6 and abs(y - v) < 3.5 for u, v in places.values())
+            axes.annotate(
+                name,
+                (x, y),
+                xytext=(-7 if left else 7, 0),
+                textcoords="offset points",
+                ha="right" if left else "left",
+                va="center",
+                fontsize=10,
+            )
+        axes.margins(0.16, 0.1)
+        axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+        axes.set_xlabel("deals won, %")
+        axes.set_title(f"{rules}: games won, %")
+        axes.grid()
+    return figure

@@ -3,15 +3,16 @@
     ginrummy ablations runs/a --rules classic eaai --seeds 2 3
 
 Each run is a folder that `learning.train` makes; what is there already is not made again, and what
-was stopped goes on. The policies at their end (``last.npz``; the best of a run may be what was
+was interrupted resumes. The policies at their end (``last.npz``; the best of a run may be what was
 imitated) then play the same decks against one opponent, so that the difference to the base is less
-noisy than the two shares are. Its interval is that of the games: it says nothing of how a second
+noisy than the two shares are. Its interval is that of the games: it does not show how a second
 training with another seed would have come out, which is what several seeds are for.
 """
 
+import csv
 import json
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from ginrummy_training.evaluation.match_summary import games_won, won_by_pair
 from ginrummy_training.learning.run_folder import LAST, RESULT, SETTINGS, Run
 from ginrummy_training.learning.settings import TrainSettings
 from ginrummy_training.learning.train import train
+from ginrummy_training.provenance import OVERWRITE
 from ginrummy_training.statistics import Estimate, mean
 from ginrummy_training.storage import ResultError, read_json, write_csv
 
@@ -30,7 +32,7 @@ BASE: dict[str, Any] = {
     "steps": 524_288, "eval_opponents": ["simple"], "eval_every": 131_072,
     "checkpoint_every": 131_072, "retest_games": 1_000,
 }  # fmt: skip
-"""What all runs have in common beside the defaults of `TrainSettings`."""
+"""What all runs have in common besides the defaults of `TrainSettings`."""
 
 OF_RULES: dict[str, dict[str, Any]] = {
     "classic": {"expert": "lookahead:knock_turns=7"},
@@ -58,7 +60,7 @@ OPPONENT, GAMES, SEED = "simple", 6_000, 7001
 
 
 @dataclass(frozen=True)
-class Row:
+class RunRow:
     """A run in the table. Shares and differences are of full games; low and high their interval."""
 
     rules: str
@@ -88,7 +90,7 @@ def ablate(
     *,
     games: int = GAMES,
     base: dict[str, Any] | None = None,
-) -> list[Row]:
+) -> list[RunRow]:
     """Train what is missing, play, and return a row for each variant, the base first.
 
     Args:
@@ -102,7 +104,7 @@ def ablate(
     Raises:
         ResultError: a run in the folder that was made with other settings.
     """
-    rows: list[Row] = []
+    rows: list[RunRow] = []
     ended = None
     for variant in dict.fromkeys(["base", *variants]):
         given = {
@@ -137,7 +139,7 @@ def trained(run: Path, settings: TrainSettings) -> None:
 
 
 def played(run: Path, rules: str, games: int) -> MatchResult:
-    """Return the games of a run's last policy; they are kept beside it."""
+    """Return the games of a run's last policy; they are saved in its folder."""
     policy = NetworkPolicy(Network.load(run / LAST), name="ppo")
     kept = run / "games-last.npz"
     return play_match(policy, OPPONENT, games=games, seed=SEED, rules=rules, out=kept)
@@ -151,13 +153,13 @@ def difference(one: MatchResult, other: MatchResult) -> Estimate:
 
 def _row(
     run: Path, variant: str, given: dict[str, Any], match: MatchResult, base: MatchResult
-) -> Row:
+) -> RunRow:
     result, won = read_json(run / RESULT), games_won(match)
     more = None if match is base else difference(match, base)
     changes = VARIANTS[variant].items()
     options = [f"{name}={_toml(value)}" for name, value in given.items()]
     command = ["ginrummy", "train", f"runs/{run.name}"]
-    return Row(
+    return RunRow(
         rules=given["rules"],
         variant=variant,
         settings=", ".join(f"{name} = {_toml(value)}" for name, value in changes),
@@ -182,17 +184,35 @@ def _toml(value: Any) -> str:
     return json.dumps(value)
 
 
-def write_rows(rows: Sequence[Row], path: Path) -> None:
+def require_table(path: Path, wanted: Iterable[tuple[str, str, int]], force: bool = False) -> None:
+    """Raise ResultError if a table has runs that the one to be written lacks.
+
+    Args:
+        path: of the table.
+        wanted: rules, variant and seed of each run to come.
+        force: whether runs may be lost.
+    """
+    if force or not path.exists():
+        return
+    with path.open(newline="", encoding="utf-8") as file:
+        there = {(row["rules"], row["variant"], int(row["seed"])) for row in csv.DictReader(file)}
+    lost = sorted(there - set(wanted))
+    if lost:
+        rules, variant, seed = lost[0]
+        raise ResultError(f"{path} has {variant} under {rules}, seed {seed}, too; {OVERWRITE}")
+
+
+def write_rows(rows: Sequence[RunRow], path: Path) -> None:
     """Write the table as CSV."""
-    names = [each.name for each in fields(Row)]
+    names = [each.name for each in fields(RunRow)]
     write_csv(path, names, [["" if x is None else x for x in asdict(row).values()] for row in rows])
 
 
 LEAST = -0.08
-"""What is below the base by more stands at the edge of the picture, with its number."""
+"""What is below the base by more is drawn at the edge of the figure, with its number."""
 
 
-def draw_rows(rows: Sequence[Row], out: Path) -> None:
+def draw_rows(rows: Sequence[RunRow], out: Path) -> None:
     """Draw what each variant wins more than the base of its seed into a PNG."""
     import matplotlib as mpl
     from matplotlib.figure import Figure

@@ -1,6 +1,6 @@
 """Every hand counted: the least deadwood of all 15,820,024,220 hands of ten cards, exactly.
 
-Deadwood does not hang on which suit is which. So only hands whose suits stand in order are looked
+Deadwood does not depend on which suit is which. So only hands whose suits are in order are looked
 at, and each counts for the 24, 12, 6, 4 or 1 hands that it stands for. 671 million are left.
 A suit is a pattern of 13 bits; patterns are ordered by how many cards they have, the most first,
 then as numbers. Hands are built from a left half, the two greater suits, and a right half.
@@ -10,7 +10,7 @@ then as numbers. Hands are built from a left half, the two greater suits, and a 
 (22100, 96, 96)
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from math import comb
@@ -31,6 +31,7 @@ from ginrummy_env.core.cards import (
 )
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_training.evaluation.processes import run_apart
+from ginrummy_training.progress import Progress, no_progress
 from ginrummy_training.provenance import code_fingerprint, require_same
 from ginrummy_training.storage import ResultError, read_arrays, write_arrays
 
@@ -46,7 +47,6 @@ PART = 1 << 15
 FORMAT = 1
 
 Counts = NDArray[np.int64]
-Progress = Callable[[int, int], None]
 
 # How many hands a hand in order stands for, by which neighbours of its four suits are equal: bit 0
 # for the first and second, bit 1 for the second and third, bit 2 for the third and fourth.
@@ -165,10 +165,8 @@ def count_chunk(chunk: Chunk) -> Counts:
     return np.stack([weighted.sum(axis=0), weighted[1]])
 
 
-def count_share(share: list[tuple[int, Chunk]], send: Callable[[tuple[int, Counts]], None]) -> None:
-    """Count chunks one after another; send each one's number and counts."""
-    for number, chunk in share:
-        send((number, count_chunk(chunk)))
+def _count_numbered(task: tuple[int, Chunk]) -> Counts:
+    return count_chunk(task[1])
 
 
 def _count(
@@ -261,7 +259,7 @@ def census(
         workers: processes.
         out: a file (.npz) that keeps what has been counted.
         size: hands in order a chunk, about.
-        progress: called with how many hands have been counted, and how many there are.
+        progress: called as hands are counted.
 
     Raises:
         ValueError: a bad number.
@@ -282,23 +280,18 @@ def census(
     }
     if out is not None and out.exists():
         done, sums = _read(out, about)
-    say = progress or (lambda counted, every: None)
-    say(int(sums[0].sum()), total)
+    show = progress or no_progress
+    show("census", int(sums[0].sum()), total)
 
-    def receive(counted: tuple[int, Counts]) -> None:
-        number, here = counted
-        done[number] = True
+    def receive(task: tuple[int, Chunk], here: Counts) -> None:
+        done[task[0]] = True
         np.add(sums, here, out=sums)
         if out is not None:
             write_arrays(out, {"done": done, "sums": sums}, about)
-        say(int(sums[0].sum()), total)
+        show("census", int(sums[0].sum()), total)
 
     missing = [(number, todo[number]) for number in np.flatnonzero(~done).tolist()]
-    shares = [missing[worker::workers] for worker in range(min(workers, len(missing)))]
-    if len(shares) > 1:
-        run_apart(count_share, shares, receive)
-    else:
-        count_share(missing, receive)
+    run_apart(_count_numbered, missing, receive, workers)
     return Census(cards, sums[0], int(sums[1].sum()))
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,7 +38,7 @@ class Ends:
 
     game: NDArray[np.int64]
     hands: Hands
-    """[D, 2] uint64, by agent: ten cards each, the knocker's after his discard."""
+    """[D, 2] uint64, by agent: ten cards each, the knocker's after the discard."""
     winner: NDArray[np.int8]
     """0, 1 or NOBODY."""
     points: NDArray[np.int16]
@@ -87,28 +86,27 @@ class Watched(Lockstep):
         )
 
 
-def play_share(share: tuple[Match, int, int], send: Callable[[Ends], None]) -> None:
-    """Play the games of a match from one number to another; send how their deals ended."""
+def play_share(share: tuple[Match, int, int]) -> Ends:
+    """Play the games of a match from one number to another; return how their deals ended."""
     match, start, stop = share
     policies = [make_policy(agent) for agent in match.agents]
-    for low in range(start, stop, SHARE):
-        numbers = np.arange(low, min(low + SHARE, stop))
-        games = Games(
-            np.zeros(len(numbers), dtype=np.intp),
-            numbers,
-            np.tile(np.array([0, 1], dtype=np.int8), (len(numbers), 1)),
-        )
-        lockstep = Watched(policies, games, match.rules, seed=match.seed, max_deals=match.max_deals)
-        lockstep.ends = []
-        while lockstep.running:
-            lockstep.step()
-        send(Ends.joined(lockstep.ends))
+    numbers = np.arange(start, stop)
+    games = Games(
+        np.zeros(len(numbers), dtype=np.intp),
+        numbers,
+        np.tile(np.array([0, 1], dtype=np.int8), (len(numbers), 1)),
+    )
+    lockstep = Watched(policies, games, match.rules, seed=match.seed, max_deals=match.max_deals)
+    lockstep.ends = []
+    while lockstep.running:
+        lockstep.step()
+    return Ends.joined(lockstep.ends)
 
 
-def play_deals(
+def deal_ends(
     match: Match, games: int, workers: int = 1, progress: Callable[[int], None] | None = None
 ) -> Ends:
-    """Play a match and return how all its deals ended.
+    """Play a match and return how all its deals end.
 
     Args:
         match: what is played.
@@ -117,18 +115,18 @@ def play_deals(
         progress: called with how many games have been played.
     """
     found: list[Ends] = []
+    done = 0
 
-    def receive(ends: Ends) -> None:
+    def receive(share: tuple[Match, int, int], ends: Ends) -> None:
+        nonlocal done
         found.append(ends)
+        done += share[2] - share[1]
         if progress is not None:
-            progress(sum(len(np.unique(each.game)) for each in found))
+            progress(done)
 
-    bounds = np.linspace(0, games // 2, min(workers, games // 2) + 1).astype(int) * 2
-    shares = [(match, int(a), int(b)) for a, b in pairwise(bounds)]
-    if len(shares) > 1:
-        run_apart(play_share, shares, receive)
-    else:
-        play_share(shares[0], receive)
+    size = min(SHARE, 2 * max(games // 2 // workers, 1))
+    shares = [(match, low, min(low + size, games)) for low in range(0, games, size)]
+    run_apart(play_share, shares, receive, workers)
     return Ends.joined(found)
 
 
@@ -143,7 +141,7 @@ def e5(lab: Lab, seed: int) -> list[Measured]:
     settings = {"seed": seed, "games": games, "made_by": fingerprints(match.agents, HERE)}
 
     def measure() -> list[Measured]:
-        ends = play_deals(match, games, lab.workers, _reported(lab, "E5", games))
+        ends = deal_ends(match, games, lab.workers, _reported(lab, "E5", games))
         return by_hand(ends, games // 2)
 
     return lab.kept("E5", settings, measure)
@@ -246,7 +244,7 @@ def e11(lab: Lab, seed: int) -> list[Measured]:
         for number, (knocks, waits) in enumerate(agents.items()):
             match = Match((knocks, waits), RLCARD, seed, max_deals=1)
             report = _reported(lab, "E11", deals * len(agents), number * deals)
-            ends = play_deals(match, deals, lab.workers, report)
+            ends = deal_ends(match, deals, lab.workers, report)
             found += balance(knocks, ends, deals // 2)
         return found
 
@@ -291,7 +289,7 @@ def every_hand(lab: Lab, seed: int) -> list[Measured]:
             cards,
             workers=lab.workers,
             out=lab.partial("census.npz"),
-            progress=lambda done, total: lab.progress("census", done, total),
+            progress=lab.progress,
         )
         numbers: dict[str, float] = {
             "hands": found.total,

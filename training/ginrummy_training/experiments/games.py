@@ -72,7 +72,7 @@ def play(
         seed: of decks and agents.
         pairings: the matches.
         fast_games: games of each to try it out.
-        max_deals: a game of so many ends without a winner.
+        max_deals: a game is stopped after so many deals; it counts as a draw.
     """
     if lab.fast:
         pairings = [replace(each, games=fast_games) for each in pairings]

@@ -14,18 +14,12 @@ from ginrummy_training.evaluation.match import play_matches
 from ginrummy_training.evaluation.match_result import Match, MatchResult
 from ginrummy_training.evaluation.tournament import file_name
 from ginrummy_training.experiments.rows import Measured
+from ginrummy_training.progress import Progress, no_progress, part_of
 from ginrummy_training.provenance import OVERWRITE, require_same, versions
 from ginrummy_training.storage import ResultError, read_json, write_json
 
-Progress = Callable[[str, int, int], None]
-"""Called with the name of an experiment, how much of it is done and how much there is."""
-
 SEED = 400
 """Added to an experiment's number: its decks are those of no other measurement of the project."""
-
-
-def _quiet(name: str, done: int, total: int) -> None:
-    """Report to nobody."""
 
 
 @dataclass
@@ -40,7 +34,7 @@ class Lab:
     workers: int = 1
     force: bool = False
     """Whether stored results of other settings or another version are replaced."""
-    progress: Progress = _quiet
+    progress: Progress = no_progress
     say: Callable[[str], None] = print
     """Called with what was replaced."""
     _folder: Path | None = field(default=None, init=False)
@@ -95,7 +89,7 @@ class Lab:
         """Return how long an experiment took when it was measured.
 
         Returns:
-            seconds; processor_seconds, of all processes together, which say what it costs on a
+            seconds; processor_seconds, of all processes together: what it costs on a
             machine that has nothing else to do; workers. Of the run that finished it.
 
         Raises:
@@ -128,16 +122,14 @@ class Lab:
         before = 0
         for count in dict.fromkeys(games):
             places = [place for place, each in enumerate(games) if each == count]
-            done = [0] * len(places)
-
-            def report(number: int, so_many: int, done: list[int] = done, at: int = before) -> None:
-                done[number] = so_many
-                self.progress(name, at + sum(done), total)
-
             chosen = [matches[place] for place in places]
             files = [self.partial(_file_name(match, count)) for match in chosen]
             played = play_matches(
-                chosen, games=count, workers=self.workers, files=files, progress=report
+                chosen,
+                games=count,
+                workers=self.workers,
+                files=files,
+                progress=part_of(self.progress, before, total, name),
             )
             results.update(zip(places, played, strict=True))
             before += count * len(places)
@@ -163,7 +155,7 @@ def read_measured(path: Path, settings: dict[str, Any] | None = None) -> list[Me
         settings: those that it must have been made with; any if None.
 
     Raises:
-        ResultError: it is corrupt, or made with other settings; says which.
+        ResultError: it is corrupt, or made with other settings; names them.
     """
     found = read_json(path)
     try:

@@ -55,7 +55,7 @@ def _theirs(axes: Axes, rows: Sequence[Row], words: bool = True) -> None:
 
 @styled
 def curve(rows: Sequence[Row], experiment: str, x: str, y: str, title: str) -> Picture:
-    """Return the series of an experiment as lines, with what was published beside them."""
+    """Return the series of an experiment as lines, with the published numbers."""
     figure, axes = new_figure(3.9)
     mine = of(rows, experiment)
     names = list(dict.fromkeys(row.series for row in mine))
@@ -260,7 +260,7 @@ def _distance(row: Row, reference: str) -> float | None:
 
 @styled
 def pairings(rows: Sequence[Row]) -> Picture:
-    """Return the shares of games of E1 to E3, E6 and E7 beside what was published."""
+    """Return the shares of games of E1 to E3, E6 and E7 with the published ones."""
     chosen = [
         row
         for row in compared(rows)

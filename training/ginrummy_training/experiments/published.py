@@ -13,8 +13,8 @@ Letters name the sources:
 - [S] yimmaw.com, "Deadwood distribution".
 - [T] Truong and Neller, "A Data-Driven Approach for Gin Rummy Hand Evaluation", AAAI-21.
 
-The independent checks come from a simulator written anew by others, with the challenge's greedy
-lay-off: the defender's own melds first, then card by card. Here laying off is exact.
+The independent checks come from a simulator that others wrote independently, with the challenge's
+greedy lay-off: the defender's own melds first, then card by card. Here laying off is exact.
 """
 
 from collections.abc import Sequence
@@ -44,7 +44,7 @@ def from_games(value: float, games: int) -> Reference:
 
 
 def assumed(value: float, half: float) -> Reference:
-    """Return a number with an interval that is ours; the reason stands where it is used."""
+    """Return a number with an interval that is ours; the reason is given where it is used."""
     return Reference(value, half, "assumed")
 
 
@@ -66,7 +66,7 @@ def series(
 LAYOFF = "the check lays off greedily, we exactly"
 
 J_GAMES = 12_000
-"""[J] played so many games in E1; E2 and E3 have intervals of the same width."""
+"""Games that [J] played in E1; E2 and E3 have intervals of the same width."""
 
 E1 = [
     Printed("heuristic – simple, games won %", None, within(59.0, 60.6, 59.8), Reference(59.3, 0.4),
@@ -117,7 +117,7 @@ E4 = [
     for alpha in sorted({*_E4_PRINT, *_E4_CHECK})
 ]
 
-# The means by one and two melds tell how print and check count a run of six: as two, and as one.
+# The means by one and two melds show how print and check count a run of six: as two, and as one.
 _E5_FEW = "no interval in print or check: theirs are samples too, of hands that are not many"
 E5 = [
     *series("melds", range(4), [rounded(x, 1) for x in (-39.1, -16.3, 6.8, 21.5)], why=_E5_FEW),
@@ -141,7 +141,7 @@ E8 = [
     Printed("standard deviation", None, from_games(13.76, 250_000), exact(13.791189)),
 ]
 
-# The checks of E9 have no interval; those beside them in the same source, 0.3 to 0.7, do.
+# The checks of E9 have no interval; others in the same source, 0.3 to 0.7, do.
 E9 = [
     *series("EAAI", range(11), None,
             [assumed(x, 0.5) for x in (67.6, 64.0, 60.9, 58.5, 55.7, 53.7, 52.1, 50.4, 49.3, 49.1,

@@ -18,7 +18,7 @@ class Reference:
     """Half the width of its interval; of ``games`` it follows from ours (see `half_beside`)."""
     kind: Kind = "interval"
     """Where ``half`` comes from: printed with it; exact; not printed, but the number of games is;
-    not printed, so only how many digits are; or assumed, for a reason given beside it."""
+    not printed, so only how many digits are; or assumed, for a reason given with it."""
     games: int = 0
 
     def half_beside(self, ours: Estimate, games: int) -> float:

@@ -38,6 +38,7 @@ from ginrummy_training.learning.network import SuitPolicy
 from ginrummy_training.learning.run_folder import Run, Stopwatch
 from ginrummy_training.learning.settings import TrainSettings
 from ginrummy_training.learning.win_chance import TEACHING_GAMES, WinChance
+from ginrummy_training.progress import progress_bar
 
 EXPERT, OTHER, LEARNER = 0, 1, 2
 """Who decides for a player."""
@@ -357,9 +358,5 @@ def samples_bar(show: bool, total: int) -> Iterator[Callable[[int], None]]:
     if not show:
         yield lambda done: None
         return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("imitation", total=total)
-        yield lambda done: bar.update(task, completed=done)
+    with progress_bar("samples") as progress:
+        yield lambda done: progress("imitation", done, total)

@@ -1,10 +1,16 @@
 """``ginrummy analyse``: why a move, from the candidates of a position in sampled worlds."""
 
 import argparse
-import sys
 from pathlib import Path
 
-from ginrummy_training.cli.arguments import RULES_HELP, add_out, add_rules, add_seed, whole
+from ginrummy_training.cli.arguments import (
+    RULES_HELP,
+    add_force,
+    add_out,
+    add_rules,
+    add_seed,
+    whole,
+)
 
 HELP = f"""\
 Explains a move: tries every candidate of one position in the same sampled worlds, plays the deals
@@ -32,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_rules(parser)
     add_seed(parser)
     add_out(parser, "file for the plot (png, svg, pdf) or the numbers (json)")
+    add_force(parser)
     for name, about in (
         ("hand", "your cards, ten or eleven"),
         ("pile", "the discard pile, oldest first"),
@@ -59,17 +66,20 @@ def run(options: argparse.Namespace) -> int:
     if options.file is None and not options.hand:
         options.print_help()
         return 0
-    from rich.console import Console
 
     from ginrummy_agents.search.policy import Search
+    from ginrummy_env.files import require_free
     from ginrummy_env.policy import make_policy
     from ginrummy_env.records.recorder import load
     from ginrummy_env.render.text import position_line
     from ginrummy_training.analysis import position
+    from ginrummy_training.cli.console import show_tables
 
     search = make_policy(options.search)
     if not isinstance(search, Search):
         raise ValueError(f"--search {options.search}: not an agent that searches")
+    if options.out is not None:
+        require_free(options.out, options.force)
     action = None
     if options.file is not None:
         records = load(options.file)
@@ -101,7 +111,7 @@ def run(options: argparse.Namespace) -> int:
     print(title)
     reference = "what was done" if action is not None else "the base policy's"
     table = position.table(candidates, win, reference)
-    Console(width=None if sys.stdout.isatty() else 160).print(table)
+    show_tables(table)
     if options.out is not None:
         position.write(options.out, candidates, win, title)
         print(f"written: {options.out}")

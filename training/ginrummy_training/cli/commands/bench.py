@@ -7,7 +7,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from ginrummy_training.cli.arguments import RULES_HELP, add_out, add_rules, add_seed
+from ginrummy_training.cli.arguments import RULES_HELP, add_force, add_out, add_rules, add_seed
 
 if TYPE_CHECKING:
     from ginrummy_training.evaluation.match_result import MatchResult
@@ -28,6 +28,10 @@ ROOT = Path(__file__).parents[4]
 """The checkout, if this is one."""
 
 
+FLAGS = ("quick", "list", "goals", "force")
+"""Options that are passed on to the checkout's benchmarks."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("--quick", action="store_true", help="a short look: few and short rounds")
@@ -35,7 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--list", action="store_true", help="list the checkout's benchmarks")
     add_rules(parser, "eaai")
     add_seed(parser)
+    parser.add_argument("--goals", action="store_true",
+                        help="show the goals of the checkout's benchmarks")  # fmt: skip
     add_out(parser, "file for the results, JSON")
+    add_force(parser)
     parser.set_defaults(run=run)
 
 
@@ -43,17 +50,20 @@ def run(options: argparse.Namespace) -> int:
     """Run the checkout's benchmarks, or measure a little."""
     if (ROOT / "benchmarks" / "__main__.py").exists():
         command = [sys.executable, "-m", "benchmarks", "--seed", str(options.seed)]
-        command += ["--quick"] * options.quick + ["--list"] * options.list
+        command += [f"--{name}" for name in FLAGS if getattr(options, name)]
         command += ["--only", options.only] if options.only else []
         command += ["--out", str(options.out.resolve())] if options.out else []
         return subprocess.run(command, cwd=ROOT, check=False).returncode
     if options.only or options.list:
         raise ValueError("--only and --list: the benchmarks are in a checkout of the project")
     from ginrummy_env.core.rules import rules_name
+    from ginrummy_env.files import require_free
     from ginrummy_training.evaluation.match import play_match
     from ginrummy_training.provenance import versions
     from ginrummy_training.storage import write_json
 
+    if options.out is not None:
+        require_free(options.out, options.force)
     lines = {}
     for name, games in (("simple", 400 if options.quick else 4_000), ("random", 2)):
         start = perf_counter()

@@ -27,6 +27,10 @@ examples:
 {RULES_HELP}"""
 
 
+HEAD = ("agent", "against", "rules", "games", "seed", "games_won", "low", "high", "deals_won")
+"""Columns of the CSV file."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("agents", nargs="+", metavar="AGENT")
@@ -46,23 +50,33 @@ def run(options: argparse.Namespace) -> int:
     from ginrummy_env.core.rules import rules_name
     from ginrummy_env.files import require_free
     from ginrummy_training.cli.console import interrupted, workers_for
-    from ginrummy_training.evaluation.sweep import HEAD, sweep
+    from ginrummy_training.evaluation.comparison import compare
+    from ginrummy_training.progress import progress_bar
     from ginrummy_training.storage import write_csv
 
     if options.out is not None:
         require_free(options.out, options.force)
     try:
-        rows = sweep(
-            options.agents,
-            options.against,
-            rules_name(options.rules),
-            options.games,
-            options.seed,
-            workers_for(options),
-        )
+        with progress_bar("games") as progress:
+            table = compare(
+                options.agents,
+                [options.against],
+                rules=options.rules,
+                games=options.games,
+                seed=options.seed,
+                workers=workers_for(options),
+                progress=progress,
+            )
     except KeyboardInterrupt:
         return interrupted(None)
+    print(table.to_string(index=False))
     if options.out is not None:
+        rules = rules_name(options.rules)
+        shares = (table[["games won %", "low", "high", "deals won %"]] / 100).round(5)
+        rows = [
+            (agent, options.against, rules, options.games, options.seed, *share)
+            for agent, share in zip(table["agent"], shares.to_numpy().tolist(), strict=True)
+        ]
         write_csv(options.out, HEAD, rows)
         print(f"written: {options.out}")
     return 0

@@ -66,18 +66,14 @@ def run(options: argparse.Namespace) -> int:
     """Play a match."""
     from ginrummy_env.files import require_free
     from ginrummy_env.records.recorder import save
-    from ginrummy_training.cli.console import (
-        games_bar,
-        interrupted,
-        show_tables,
-        who_plays,
-    )
+    from ginrummy_training.cli.console import interrupted, show_tables, who_plays
     from ginrummy_training.evaluation.annotated_records import record_match
     from ginrummy_training.evaluation.console_tables import match_report
     from ginrummy_training.evaluation.match import play_match, require_games
     from ginrummy_training.evaluation.match_result import Match
     from ginrummy_training.evaluation.match_summary import summarise
     from ginrummy_training.evaluation.result_files import require_match_folder, write_match
+    from ginrummy_training.progress import progress_bar
 
     a, b = options.agents
     out: Path | None = options.out
@@ -91,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         require_match_folder(out, match, options.games, force=options.force)
     start = perf_counter()
     try:
-        with games_bar([f"{a} – {b}"], options.games) as progress:
+        with progress_bar("games") as progress:
             result = play_match(
                 a,
                 b,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ginrummy_training.cli.arguments import (
     AGENTS_HELP,
     RULES_HELP,
+    add_force,
     add_out,
     add_rules,
     add_seed,
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_rules(parser)
     add_seed(parser)
     add_out(parser, f"file for the picture ({', '.join(SUFFIXES)})")
+    add_force(parser)
     parser.add_argument("--steps", type=whole, default=20, metavar="N",
                         help="actions before the position (20)")  # fmt: skip
     parser.add_argument("--agent", default="simple", metavar="AGENT",
@@ -52,12 +54,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Draw a position."""
     from ginrummy_env.core.view import make_view
+    from ginrummy_env.files import require_free
     from ginrummy_env.render import position_text
     from ginrummy_training.cli.console import color
 
     out: Path | None = options.out
     if out is not None and out.suffix not in SUFFIXES:
         raise ValueError(f"--out {out}: the name must end in one of {', '.join(SUFFIXES)}")
+    if out is not None:
+        require_free(out, options.force)
     state = played(options.seed, options.steps, options.rules, options.agent)
     player = int(options.view) if options.view in "01" else None
     view = make_view(state, options.rules, player)

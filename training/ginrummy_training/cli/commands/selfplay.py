@@ -65,8 +65,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Play and write everything."""
-    from ginrummy_training.cli.console import games_bar, interrupted, workers_for
+    from ginrummy_training.cli.console import interrupted, workers_for
     from ginrummy_training.dataset.generate import plan_of, selfplay
+    from ginrummy_training.progress import progress_bar
 
     plan = plan_of(
         options.agents,
@@ -83,14 +84,14 @@ def run(options: argparse.Namespace) -> int:
         maker = RayMaker(options.ray, options.workers)
     start = perf_counter()
     try:
-        with games_bar([" – ".join(plan.names)], options.games) as report:
+        with progress_bar("games") as progress:
             card = selfplay(
                 options.out,
                 plan,
                 options.games,
                 workers=workers_for(options),
                 maker=maker,
-                tell=lambda done, games: report(0, done),
+                tell=lambda done, games: progress(" – ".join(plan.names), done, games),
             )
     except KeyboardInterrupt:
         return interrupted(options.out)

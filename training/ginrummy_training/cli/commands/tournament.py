@@ -2,7 +2,6 @@
 
 import argparse
 import os
-from itertools import combinations
 from pathlib import Path
 from time import perf_counter
 
@@ -49,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Play a tournament."""
-    from ginrummy_training.cli.console import games_bar, interrupted, show_tables, who_plays
+    from ginrummy_training.cli.console import interrupted, show_tables, who_plays
     from ginrummy_training.evaluation.console_tables import cross_report
     from ginrummy_training.evaluation.match import require_games
     from ginrummy_training.evaluation.result_files import (
@@ -57,10 +56,10 @@ def run(options: argparse.Namespace) -> int:
         write_tournament,
     )
     from ginrummy_training.evaluation.tournament import play_tournament
-    from ginrummy_training.evaluation.tournament_figures import save_plots
+    from ginrummy_training.evaluation.tournament_figures import save_figures
+    from ginrummy_training.progress import progress_bar
 
     out: Path | None = options.out
-    names = [f"{a} – {b}" for a, b in combinations(options.agents, 2)]
     start = perf_counter()
     require_games(options.games)
     if out is not None:
@@ -74,13 +73,13 @@ def run(options: argparse.Namespace) -> int:
             options.force,
         )
     try:
-        with games_bar(names or ["nobody"], options.games) as progress:
+        with progress_bar("games") as progress:
             tournament = play_tournament(
                 options.agents,
                 games=options.games,
                 seed=options.seed,
                 rules=options.rules,
-                **who_plays(options, len(names)),
+                **who_plays(options, len(options.agents) * (len(options.agents) - 1) // 2),
                 batch=options.batch,
                 max_deals=options.max_deals,
                 out=out,
@@ -94,6 +93,6 @@ def run(options: argparse.Namespace) -> int:
     print(f"{perf_counter() - start:.1f} s")
     if out is not None:
         write_tournament(tournament, out)
-        save_plots(summary, out)
+        save_figures(summary, out)
         print(f"written: {out}{os.sep}")
     return 0

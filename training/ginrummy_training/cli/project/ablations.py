@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from ginrummy_training.cli.arguments import whole
+from ginrummy_training.cli.arguments import add_force, whole
 
 HELP = """\
 Trains variants of a base run that differ in one setting, plays them on the same decks, and writes
@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="some variants; a wrong name lists them")  # fmt: skip
     parser.add_argument("--games", type=whole, metavar="N",
                         help="games of each run at its end, an even number (6,000)")  # fmt: skip
+    add_force(parser)
     parser.set_defaults(run=run)
 
 
@@ -38,6 +39,7 @@ def run(options: argparse.Namespace) -> int:
         VARIANTS,
         ablate,
         draw_rows,
+        require_table,
         write_rows,
     )
 
@@ -47,6 +49,13 @@ def run(options: argparse.Namespace) -> int:
     folder: Path = options.folder
     only = options.only or list(VARIANTS)
     games = GAMES if options.games is None else options.games
+    wanted = [
+        (rules, variant, seed)
+        for rules in options.rules
+        for variant in ("base", *only)
+        for seed in options.seeds
+    ]
+    require_table(folder / "ablations.csv", wanted, options.force)
     try:
         rows = [
             row

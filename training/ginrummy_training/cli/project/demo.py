@@ -4,12 +4,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from ginrummy_training.cli.arguments import add_seed, add_workers, whole
+from ginrummy_training.cli.arguments import add_force, add_seed, add_workers, whole
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -42,6 +41,9 @@ TOURNAMENT_AGENTS = (
 )
 """The rule agents; those that search take longer than a demonstration may."""
 
+MAX_DEALS = 1_000
+"""After which `play_tournament` stops a game."""
+
 TOURNAMENT_RULES = ("classic", "eaai")
 
 
@@ -57,6 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="train an agent too, about a minute (yes)")  # fmt: skip
     parser.add_argument("--out", type=Path, default=Path("demo"), metavar="FOLDER",
                         help="for the results (demo)")  # fmt: skip
+    add_force(parser)
     parser.set_defaults(run=run)
 
 
@@ -84,14 +87,14 @@ def run(options: argparse.Namespace) -> int:
 def first_table(games: int, seed: int, workers: int) -> "Table":
     """Play the first part and return what it shows."""
     from ginrummy_training.cli.commands.bench import speeds
-    from ginrummy_training.cli.console import games_bar
     from ginrummy_training.evaluation.console_tables import titled_table
     from ginrummy_training.evaluation.match import play_match
     from ginrummy_training.evaluation.match_summary import summarise
+    from ginrummy_training.progress import progress_bar
 
     columns: dict[str, dict[str, str]] = {}
     for name, agent in FIRST.items():
-        with games_bar([f"{name}: full games to 100"], games) as progress:
+        with progress_bar("games") as progress:
             start = perf_counter()
             result = play_match(
                 agent, agent, games=games, seed=seed, workers=workers, progress=progress
@@ -151,15 +154,20 @@ def tournament(
 ) -> Sequence[object]:
     """Play a tournament, write it, and return what is to be printed."""
     from ginrummy_env.core.rules import PRESETS
-    from ginrummy_training.cli.console import games_bar
     from ginrummy_training.evaluation.console_tables import cross_report
-    from ginrummy_training.evaluation.result_files import write_tournament
+    from ginrummy_training.evaluation.result_files import (
+        require_tournament_folder,
+        write_tournament,
+    )
     from ginrummy_training.evaluation.tournament import play_tournament
-    from ginrummy_training.evaluation.tournament_figures import save_plots
+    from ginrummy_training.evaluation.tournament_figures import save_figures
+    from ginrummy_training.progress import progress_bar
 
     agents = (*TOURNAMENT_AGENTS, *learned)
-    names = [f"{rules}: {a} – {b}" for a, b in combinations(agents, 2)]
-    with games_bar(names, options.games) as progress:
+    require_tournament_folder(
+        out, agents, PRESETS[rules], options.seed, MAX_DEALS, options.games, options.force
+    )
+    with progress_bar("games") as progress:
         played = play_tournament(
             agents,
             games=options.games,
@@ -168,7 +176,8 @@ def tournament(
             workers=options.workers,
             out=out,
             progress=progress,
+            force=options.force,
         )
     summary = write_tournament(played, out)
-    save_plots(summary, out)
+    save_figures(summary, out)
     return [cross_report(summary)]

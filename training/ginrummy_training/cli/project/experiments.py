@@ -46,10 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Repeat the experiments."""
-    from ginrummy_training.cli.console import interrupted, log, progress_bar
+    from ginrummy_training.cli.console import interrupted, log
     from ginrummy_training.experiments.catalogue import EXPERIMENTS
     from ginrummy_training.experiments.lab import Lab
     from ginrummy_training.experiments.report import table
+    from ginrummy_training.progress import progress_bar
 
     for name in options.only:
         if name not in EXPERIMENTS:

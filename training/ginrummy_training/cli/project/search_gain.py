@@ -5,6 +5,7 @@ import argparse
 from ginrummy_training.cli.arguments import (
     AGENTS_HELP,
     RULES_HELP,
+    add_force,
     add_out,
     add_rules,
     add_seed,
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_rules(parser, "eaai")
     add_seed(parser)
     add_out(parser, "JSON file; the plot is written next to it")
+    add_force(parser)
     parser.add_argument("--deals", type=whole, default=1_000, metavar="N", help="(1,000)")
     parser.add_argument("--repeats", type=whole, default=6, metavar="N",
                         help="times that each action is played on (6)")  # fmt: skip
@@ -40,10 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print and write."""
+    from ginrummy_env.files import require_free
     from ginrummy_training.analysis.search_gain import measure, plot
     from ginrummy_training.provenance import typed_command, versions
     from ginrummy_training.storage import write_json
 
+    if options.out is not None:
+        require_free(options.out, options.force)
     found = measure(
         options.agents, options.against, options.rules, options.deals, options.seed, options.repeats
     )

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ginrummy_training.evaluation.ladder_figures import (
+from ginrummy_training.evaluation.tournament import play_tournament
+from ginrummy_training.evaluation.tournament_figures import (
     WAYS,
     by_rating,
     cross_picture,
@@ -13,7 +14,6 @@ from ginrummy_training.evaluation.ladder_figures import (
     misfit_table,
     ratings_picture,
 )
-from ginrummy_training.evaluation.tournament import play_tournament
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ from ginrummy_agents.learned.policy import NetworkPolicy, load_network, shipped
 from ginrummy_env.core.rules import CLASSIC, EAAI
 from ginrummy_training.analysis.notebook_cache import FOLDER_VARIABLE, kept_training, mark_of
 from ginrummy_training.evaluation.annotated_records import record_match
-from ginrummy_training.evaluation.comparison import decisions, evaluated, rates_picture
+from ginrummy_training.evaluation.comparison import compare, decisions, rates_picture
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_result import Match
 from ginrummy_training.evaluation.match_summary import games_won
@@ -18,7 +18,7 @@ from ginrummy_training.learning.settings import SMOKE
 def test_each_agent_meets_each_opponent_on_the_same_decks():
     agents = {"gin only": "simple:0", "greedy": "gold"}
     rules = replace(EAAI, target=30)
-    table = evaluated(agents, ["simple", "hein"], rules=rules, games=20, seed=3)
+    table = compare(agents, ["simple", "hein"], rules=rules, games=20, seed=3)
     assert list(zip(table["agent"], table["against"], strict=True)) == [
         (agent, against) for against in ("simple", "hein") for agent in agents
     ]

@@ -1,4 +1,4 @@
-"""Work for a cluster: ranges of the games of one pairing, each played by one task.
+"""Games to be played, and their division into ranges: games of one pairing played by one task.
 
 Which range a game is in changes nothing in it (see `lockstep`), so ranges can be cut as the run
 goes: by how fast the pairing has turned out to be, and smaller towards the end.
@@ -10,14 +10,39 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ginrummy_training.evaluation.processes import Job
+from ginrummy_env.core.rules import Rules
+from ginrummy_env.policy import Policy, make_policy
+from ginrummy_training.evaluation.lockstep import Games, Lockstep
 
 RANGE_SECONDS = 20.0
-"""How long a range should take: long beside what a task costs, short beside the run."""
+"""Target duration of a range: long compared with a task's overhead, short compared with the run."""
 
 FIRST_GAMES = 100
 """Size of a pairing's ranges until one has been timed, and of the smallest at the end: lockstep
-plays so many rule agents' games in hardly more time than one."""
+plays that many rule agents' games in hardly more time than one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Games that are to be played, of matches under one set of rules."""
+
+    agents: tuple[str | Policy, ...]
+    games: Games
+    rules: Rules
+    seed: int
+    max_deals: int
+    batch: int
+
+    def start(self) -> Lockstep:
+        """Start its games in this process."""
+        return Lockstep(
+            [make_policy(agent) for agent in self.agents],
+            self.games,
+            self.rules,
+            seed=self.seed,
+            batch=self.batch,
+            max_deals=self.max_deals,
+        )
 
 
 @dataclass(slots=True)
@@ -55,7 +80,7 @@ class Ranges:
     size: int | None
     """Games of a range; None: what takes `RANGE_SECONDS`."""
     waiting: deque[Job]
-    """What has not been cut yet, a job a pairing."""
+    """What has not been cut yet, one job per pairing."""
     lost: deque[Range] = field(default_factory=deque)
     speed: dict[int, float] = field(default_factory=dict)
     """Games a second of the match's last range."""
@@ -95,7 +120,7 @@ class Ranges:
 
 
 def by_pairing(job: Job) -> list[Job]:
-    """Return a job's games as a job a pairing, which names its two agents only."""
+    """Return a job's games as one job per pairing, which names its two agents only."""
     jobs = []
     for match in np.unique(job.games.match):
         games = job.games.select(job.games.match == match)
