@@ -1,9 +1,9 @@
 """Decisions as rows: what the mover saw, in few bytes, and what came of it. NumPy only.
 
 `COLUMNS` is the only description: shards are written, read, documented (docs/DATA.md) and tested
-from it. A row tells of one decision. What its view showed is in the columns of `SEEN` and nowhere
-else, so that a learner that reads these alone knows no more than the mover did; `LATER` says what
-came of it. `view_of` makes the view again, equal in every field to that of the game.
+from it. A row is one decision. What its view showed is in the columns of `SEEN` and nowhere else,
+so a learner that reads only these knows no more than the mover did; the columns of `LATER` are the
+outcome. `view_of` rebuilds the view, equal in every field to that of the game.
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ Columns = dict[str, NDArray[Any]]
 """Rows by column. ``history`` is [N, H] uint8, NO_ACTION behind each row's end."""
 
 WHICH, SEEN, DONE, LATER = "which", "seen", "done", "later"
-"""Who may see a column: it says which row this is; the mover saw it; it is what he did and thought;
-it was known only later."""
+"""Kinds of columns: which row this is; what the mover saw; what the mover did, with its values; what
+was known only later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Column:
 
     name: str
     dtype: str
-    """As Arrow calls it."""
+    """Name of the type in Arrow."""
     who: str
     """WHICH, SEEN, DONE or LATER."""
     text: str
@@ -42,10 +42,10 @@ _CARDS = "set of cards"
 
 
 def _by_both(name: str, text: str) -> list[Column]:
-    """Return a column of the mover and one of his opponent."""
+    """Return a column for the mover and one for the opponent."""
     return [
         Column(f"{whose}_{name}", "uint64", SEEN, f"{_CARDS}: {text.format(who)}")
-        for whose, who in (("my", "the mover"), ("his", "the opponent"))
+        for whose, who in (("my", "the mover"), ("opponent", "the opponent"))
     ]
 
 
@@ -55,13 +55,13 @@ _SCORES = ("score", "deals_won")
 COLUMNS: tuple[Column, ...] = (
     Column("game", "int64", WHICH, "number of the game; its decks are those of pair game // 2"),
     Column("deal", "int16", SEEN, "number of the deal in its game, from 0"),
-    Column("step", "int16", SEEN, "actions of both made in this deal before this one"),
+    Column("step", "int16", SEEN, "actions by both players in this deal before this one"),
     Column("player", "int8", SEEN, "seat of the mover, 0 or 1; agent A sits at game % 2"),
-    Column("agent", "dictionary", WHICH, "who decided, as it was named in the command"),
-    Column("phase", "int8", SEEN, "what is decided: 0 first upcard, 1 only the stock is left to "
+    Column("agent", "dictionary", WHICH, "the agent that decided, as named in the command"),
+    Column("phase", "int8", SEEN, "kind of decision: 0 first upcard, 1 only the stock is left to "
            "draw from, 2 draw, 3 discard or knock, 4 last upcard when the stock has run out"),
     Column("is_dealer", "bool", SEEN, "whether the mover dealt"),
-    Column("turn", "int16", SEEN, "discards made in this deal by both"),
+    Column("turn", "int16", SEEN, "discards by both players in this deal"),
     Column("stock", "int8", SEEN, "cards left in the stock"),
     Column("knock_limit", "int16", SEEN, "most points of deadwood to knock with in this deal"),
     Column("first_upcard", "int8", SEEN, "card turned up at the deal"),
@@ -69,10 +69,10 @@ COLUMNS: tuple[Column, ...] = (
     Column("drawn_card", "int8", SEEN, "card drawn or taken this turn, -1 before the draw"),
     Column("taken_card", "int8", SEEN, "the same card if it came from the discard pile, else -1"),
     Column("my_score", "int16", SEEN, "points of the mover in this game so far"),
-    Column("his_score", "int16", SEEN, "points of the opponent"),
+    Column("opponent_score", "int16", SEEN, "points of the opponent"),
     Column("my_deals_won", "int16", SEEN, "deals of this game that the mover has won"),
-    Column("his_deals_won", "int16", SEEN, "deals that the opponent has won"),
-    Column("hand", "uint64", SEEN, f"{_CARDS}: those that the mover holds"),
+    Column("opponent_deals_won", "int16", SEEN, "deals that the opponent has won"),
+    Column("hand", "uint64", SEEN, f"{_CARDS}: the mover's hand"),
     *_by_both("known", "those that {} took from the pile and still holds"),
     *_by_both("taken", "those that {} took from the pile in this deal"),
     *_by_both("discarded", "those that {} discarded in this deal"),
@@ -83,21 +83,21 @@ COLUMNS: tuple[Column, ...] = (
     Column("legal_knocks", "uint64", SEEN, f"{_CARDS}: those that may be discarded with a knock"),
     Column("legal_others", "uint8", SEEN, "sum of 1 draw, 2 take the upcard, 4 pass, 8 big gin"),
     Column("action", "uint8", DONE, "what the mover did, 0 to 107"),
-    Column("value_actions", "list<uint8>", DONE, "the actions that the agent weighed, ascending; "
-           "null if it weighed none or tells nothing"),
-    Column("values", "list<float>", DONE, "what each of them is worth to it; the unit is in "
-           "card.json, by agent"),
+    Column("value_actions", "list<uint8>", DONE, "the actions that the agent evaluated, ascending; "
+           "null if none, or if the agent reports no values"),
+    Column("values", "list<float>", DONE, "the agent's value of each; the unit is in card.json, "
+           "by agent"),
     Column("result_outcome", "int8", LATER, "how the deal ended: 1 gin, 2 big gin, 3 knock, 4 "
            "undercut, 5 equal, 6 gin answered by gin, 7 void"),
-    Column("result_points", "int16", LATER, "points that the deal brought the mover, below 0 if it "
-           "brought them to the opponent"),
+    Column("result_points", "int16", LATER, "points of the deal for the mover; negative if the "
+           "opponent won them"),
     Column("result_winner", "int8", LATER, "who won the deal: 0 the mover, 1 the opponent, -1 "
            "nobody"),
-    Column("result_knocker", "int8", LATER, "who laid down, likewise"),
+    Column("result_knocker", "int8", LATER, "who knocked, likewise"),
     Column("result_game_won", "int8", LATER, "1 the mover won the game, 0 the opponent did, -1 it "
            "was cut off"),
 )  # fmt: skip
-"""In the order in which they stand in a file. A set of cards is a sum of bits: card = suit × 13 +
+"""In the order of the file. A set of cards is a sum of bits: card = suit × 13 +
 rank has bit suit × 16 + rank, spades, hearts, diamonds, clubs, each from the ace."""
 
 NAMES = tuple(column.name for column in COLUMNS)
@@ -110,7 +110,7 @@ _OTHERS = np.array([1, 2, 4, 8], dtype=np.uint8)
 
 
 def columns_of(view: View) -> Columns:
-    """Return what a view shows to the players to move: the columns of `SEEN`.
+    """Return what a view shows the players to move: the columns of `SEEN`.
 
     Args:
         view: N rows, the viewers to move.
@@ -135,7 +135,7 @@ def columns_of(view: View) -> Columns:
         "legal_knocks": _as_hands(masks[:, KNOCK:DRAW_STOCK]),
         "legal_others": (masks[:, DRAW_STOCK:] * _OTHERS).sum(axis=1, dtype=np.uint8),
     }
-    for side, who in ((ME, "my"), (OPPONENT, "his")):
+    for side, who in ((ME, "my"), (OPPONENT, "opponent")):
         columns[f"{who}_score"] = view.scores[:, side]
         columns[f"{who}_deals_won"] = view.deals_won[:, side]
         for name in _MASKS:
@@ -156,11 +156,11 @@ def legal_masks(columns: Columns) -> NDArray[np.bool_]:
 
 
 def view_of(columns: Columns, rules: Rules) -> View:
-    """Return the view that the movers had, with every field as it was.
+    """Return the movers' view, equal in every field to that of the game.
 
     Args:
-        columns: those of `VIEW_COLUMNS`, N rows; others are not looked at.
-        rules: under which they were played, see the data card.
+        columns: those of `VIEW_COLUMNS`, N rows; others are ignored.
+        rules: of the games, see the data card.
 
     Returns:
         N rows; the width of the history is that of the longest row.
@@ -171,7 +171,7 @@ def view_of(columns: Columns, rules: Rules) -> View:
     pile, piled = _piles(columns["first_upcard"], history)
 
     def of_both(name: str) -> NDArray[Any]:
-        return np.stack([columns[f"my_{name}"], columns[f"his_{name}"]], axis=1)
+        return np.stack([columns[f"my_{name}"], columns[f"opponent_{name}"]], axis=1)
 
     nobody = np.full(count, NOBODY, dtype=np.int8)
     no_points = np.full(count, -1, dtype=np.int16)
@@ -226,14 +226,14 @@ def _piles(
 
 
 def widened(history: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
-    """Return histories with more columns, [N, width]."""
+    """Return histories padded with NO_ACTION to more columns, [N, width]."""
     wider = np.full((len(history), width), NO_ACTION, dtype=np.uint8)
     wider[:, : history.shape[1]] = history
     return wider
 
 
 def joined(parts: list[Columns]) -> Columns:
-    """Return the rows of all parts, in their order."""
+    """Return the rows of all parts, in order."""
     width = max(part["history"].shape[1] for part in parts)
     return {
         name: np.concatenate(

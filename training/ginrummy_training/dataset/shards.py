@@ -1,17 +1,20 @@
-"""Positions and games as Parquet: a folder of shards with a data card, written whole, read back.
+"""Positions and games as Parquet: the files of a folder, written whole and checked when read.
 
-What stands in a folder::
+Files of a folder::
 
-    card.json                 what it is: agents, rules, seed, versions, columns
+    card.json                 the data card: agents, rules, seed, versions, columns
     positions/00000.parquet   every decision of the games of shard 0
-    games/00000.parquet       a line a game; written last: a shard that has it is whole
+    games/00000.parquet       one row per game
+    manifest/00000.json       SHA-256 of the two; written last, so a shard with an entry is complete
 
-pyarrow is imported here alone, and only when a file is touched.
+A shard counts only if its manifest entry belongs to the data card and both files have their
+SHA-256. pyarrow is imported only here, when a file is read or written.
 """
 
+import hashlib
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,36 +22,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.actions import NO_ACTION
-from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.view import View
-from ginrummy_training.dataset.schema import COLUMNS, NAMES, VIEW_COLUMNS, Columns, view_of
+from ginrummy_training.dataset.schema import COLUMNS, NAMES, Columns
 from ginrummy_training.evaluation.game_table import GAME, Table
-from ginrummy_training.storage import ResultError, read_json
+from ginrummy_training.storage import ResultError, read_json, write_json, write_whole
 
-FORMAT = 1
-"""Of the folders; another number, and they are read no more."""
+FORMAT = 2
+"""Version of the folders; others are refused."""
 
-CARD, POSITIONS, GAMES = "card.json", "positions", "games"
+CARD, POSITIONS, GAMES, MANIFEST = "card.json", "positions", "games", "manifest"
 
 NEEDED = "pip install 'ginrummy_env[data]'"
 
 MARK = b"ginrummy"
-"""Key of a file's own description: which games are in it."""
+"""Key of a file's own description: which games it holds."""
 
 GAME_COLUMNS: tuple[tuple[str, str], ...] = (
     ("agent_a", "dictionary"),
     ("agent_b", "dictionary"),
     *((name, str(GAME[name])) for name in GAME.names or () if name != "done"),
 )
-"""Columns of the games and their types: the agents, then those of `table.GAME`."""
+"""Columns of the games and their types: the agents, then those of `game_table.GAME`."""
 
 
 def arrow() -> tuple[Any, Any]:
     """Return pyarrow and its module for Parquet.
 
     Raises:
-        RuntimeError: it is not installed; says what brings it.
+        RuntimeError: it is not installed; says how to install it.
     """
     try:
         import pyarrow
@@ -60,7 +60,7 @@ def arrow() -> tuple[Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What agents think, in rows of unequal length one behind the other."""
+    """The agents' values of actions: rows of unequal length, concatenated."""
 
     counts: NDArray[np.int64]  # [N] how many values each row has
     actions: NDArray[np.uint8]  # [sum of counts]
@@ -80,8 +80,16 @@ class Shard:
     """The two files of a shard, as bytes."""
 
     number: int
+    num_games: int
+    num_positions: int
     positions: bytes
     games: bytes
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """The content of each file, by its path in the folder."""
+        name = f"{self.number:05d}.parquet"
+        return {f"{POSITIONS}/{name}": self.positions, f"{GAMES}/{name}": self.games}
 
 
 def positions_file(
@@ -90,10 +98,10 @@ def positions_file(
     """Return rows as a Parquet file.
 
     Args:
-        columns: those of `COLUMNS` but the values; ``agent`` is a number of ``agents``.
+        columns: those of `COLUMNS` except the values; ``agent`` is an index of ``agents``.
         values: of the same rows.
         agents: their names.
-        about: which games these are.
+        about: which games they are.
     """
     pa, _ = arrow()
     lists = {
@@ -120,9 +128,9 @@ def games_file(
 
     Args:
         table: rows of `table.GAME`.
-        pairs: [G, 2] which of the agents A and B are in each.
+        pairs: [G, 2] indices of agents A and B in each game.
         agents: their names.
-        about: which games these are.
+        about: which games they are.
     """
     pa, _ = arrow()
     arrays = [_names(pairs[:, side], agents) for side in range(2)]
@@ -135,7 +143,9 @@ def _file(arrays: list[Any], names: Sequence[str], about: dict[str, Any]) -> byt
     table = pa.table(arrays, names=list(names))
     file = io.BytesIO()
     table = table.replace_schema_metadata({MARK: json.dumps(about)})
-    parquet.write_table(table, file, compression="zstd", compression_level=COMPRESSION)
+    parquet.write_table(
+        table, file, compression="zstd", compression_level=COMPRESSION, write_page_checksum=True
+    )
     return file.getvalue()
 
 
@@ -149,7 +159,7 @@ def _names(numbers: NDArray[np.integer], names: Sequence[str]) -> Any:
 
 
 def _lists(counts: NDArray[np.int64], content: NDArray[Any]) -> Any:
-    """Return rows of unequal length; none where there is nothing."""
+    """Return rows of unequal length; null where a row is empty."""
     pa, _ = arrow()
     offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
     none = pa.array(counts == 0)
@@ -165,186 +175,111 @@ def _histories(history: NDArray[np.uint8], steps: NDArray[np.int16]) -> Any:
     return pa.Array.from_buffers(pa.binary(), len(steps), buffers)
 
 
-def _history_array(column: Any, count: int) -> NDArray[np.uint8]:
-    """Return histories as [N, H] uint8, NO_ACTION behind their ends."""
-    _, offsets, content = column.buffers()
-    ends = np.frombuffer(offsets, dtype=np.int32)[column.offset : column.offset + count + 1]
-    lengths = np.diff(ends)
-    history = np.full((count, int(lengths.max(initial=0))), NO_ACTION, dtype=np.uint8)
-    actions = np.frombuffer(content, dtype=np.uint8) if content else np.zeros(0, dtype=np.uint8)
-    inside = np.arange(history.shape[1]) < lengths[:, None]
-    if count:
-        history[inside] = actions[ends[0] : ends[-1]]
-    return history
-
-
-def shard_name(number: int) -> str:
-    """Return the file name of a shard."""
-    return f"{number:05d}.parquet"
-
-
-def games_in(path: Path) -> int:
-    """Return how many games a shard's file is of; 0 if it is missing, damaged, or of others."""
-    pa, parquet = arrow()
-    try:
-        metadata = parquet.read_schema(path).metadata or {}
-        about = json.loads(metadata[MARK])
-        return int(about["games"])
-    except (OSError, pa.ArrowException, KeyError, TypeError, ValueError):
-        return 0
-
-
-class Data:
-    """A folder of shards.
-
-    Attributes:
-        folder: where it is.
-        card: its data card.
-        rules: under which the games were played.
-        shards: the files of positions, in order, of shards that are whole.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        """Open a folder.
-
-        Raises:
-            ResultError: no data card, one of another version, or no shard that is whole.
-        """
-        self.folder = folder
-        self.card = read_card(folder)
-        try:
-            self.rules = Rules.from_dict(self.card["settings"]["rules"])
-            self.agents = [str(agent["name"]) for agent in self.card["settings"]["agents"]]
-        except (KeyError, TypeError, ValueError) as error:
-            raise ResultError(f"{folder / CARD}: damaged ({error})") from error
-        whole = sorted(path.name for path in (folder / GAMES).glob("[0-9]*.parquet"))
-        self.shards = [folder / POSITIONS / name for name in whole]
-        if not self.shards:
-            raise ResultError(f"{folder}: no shard is there yet")
-
-    def read(self, path: Path, columns: Sequence[str] = VIEW_COLUMNS) -> Columns:
-        """Return columns of a shard as arrays; ``agent`` as numbers of `agents`.
-
-        Args:
-            path: of `shards`.
-            columns: which; not the lists of values, for which pandas or pyarrow serve.
-
-        Raises:
-            ResultError: the file is damaged.
-        """
-        pa, parquet = arrow()
-        try:
-            table = parquet.read_table(path, columns=list(columns)).combine_chunks()
-            found: Columns = {}
-            for name in columns:
-                column = table.column(name)
-                column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
-                if name == "history":
-                    found[name] = _history_array(column, len(column))
-                elif name == "agent":
-                    known = [self.agents.index(each) for each in column.dictionary.to_pylist()]
-                    found[name] = np.array(known)[column.indices.to_numpy()]
-                else:
-                    found[name] = column.to_numpy(zero_copy_only=False)
-        except (OSError, pa.ArrowException, KeyError, ValueError) as error:
-            raise ResultError(f"{path}: damaged ({error})") from error
-        return found
-
-
 def read_card(folder: Path) -> dict[str, Any]:
     """Return a folder's data card.
 
     Raises:
-        ResultError: there is none, or it is damaged, or of another version.
+        ResultError: it is missing, corrupt, or of another version.
     """
     path = folder / CARD
     if not path.exists():
-        raise ResultError(f"{folder}: no data of `ginrummy selfplay`, {CARD} is missing")
+        raise ResultError(f"{folder}: not a folder of `ginrummy selfplay`: {CARD} is missing")
     card = read_json(path)
     if not isinstance(card, dict) or card.get("format") != FORMAT:
-        raise ResultError(f"{path}: no data card, or written by another version")
-    if not all(isinstance(card.get(part), dict) for part in ("settings", "versions")):
-        raise ResultError(f"{path}: damaged, settings or versions are missing")
+        raise ResultError(f"{path}: not a data card, or written by another version")
+    if not all(isinstance(card.get(part), dict) for part in ("settings", "made_by", "versions")):
+        raise ResultError(f"{path}: corrupt: settings, made_by or versions are missing")
     return card
 
 
+def data_id(card: dict[str, Any]) -> str:
+    """Return the identity of a folder's data: a digest of what made it."""
+    text = json.dumps([card[part] for part in ("format", "settings", "made_by")], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Some decisions, as they come out of a folder."""
+class Entry:
+    """A complete shard, as the manifest describes it."""
 
-    view: View
-    """[N] what the movers saw."""
-    actions: NDArray[np.int16]
-    """[N] what they did."""
-    later: Columns
-    """[N] each: what came of it, the columns ``result_...``."""
+    path: Path
+    """Of the manifest's file."""
+    number: int
+    games: int
+    positions: int
+    sha256: dict[str, str]
+    """By file, as in `Shard.files`."""
 
-    def __len__(self) -> int:
-        """Return N."""
-        return len(self.actions)
+    def content(self, part: str) -> bytes:
+        """Return the bytes of one of the two files, once they are checked.
+
+        Args:
+            part: POSITIONS or GAMES.
+
+        Raises:
+            ResultError: the file is missing, damaged, or another one.
+        """
+        name = f"{part}/{self.number:05d}.parquet"
+        file = self.path.parents[1] / name
+        try:
+            content = file.read_bytes()
+        except OSError as error:
+            raise ResultError(f"{file}: {error.strerror}, but {self.path} names it") from error
+        if hashlib.sha256(content).hexdigest() != self.sha256[name]:
+            raise ResultError(
+                f"{file}: damaged or replaced: its SHA-256 is not that of {self.path}; "
+                "the command that made the folder makes it again"
+            )
+        return content
 
 
-LATER_COLUMNS = tuple(name for name in NAMES if name.startswith("result_"))
-
-
-def load(
-    folder: Path | str,
-    *,
-    agent: str | None = None,
-    batch: int = 16_384,
-    rng: np.random.Generator | None = None,
-) -> Iterator[Batch]:
-    """Return the decisions of a folder, batch by batch; `observe(batch.view)` makes arrays of them.
+def write_shard(folder: Path, shard: Shard, data: str) -> None:
+    """Write a shard: each file whole, the manifest's entry last.
 
     Args:
-        folder: written by `ginrummy selfplay`.
-        agent: only this agent's decisions; everybody's if None.
-        batch: rows at once, at most; none goes beyond a shard.
-        rng: for another order: of the shards, and of the rows within each; as written if None.
+        folder: of the data.
+        shard: its files.
+        data: see `data_id`.
+    """
+    entry = folder / MANIFEST / f"{shard.number:05d}.json"
+    entry.unlink(missing_ok=True)  # the shard may grow: until it is complete it does not count
+    for name, content in shard.files.items():
+        write_whole(folder / name, content)
+    digests = {name: hashlib.sha256(part).hexdigest() for name, part in shard.files.items()}
+    write_json(
+        entry,
+        {
+            "data": data,
+            "shard": shard.number,
+            "games": shard.num_games,
+            "positions": shard.num_positions,
+            "sha256": digests,
+        },
+    )
+
+
+def read_entries(folder: Path, data: str) -> list[Entry]:
+    """Return the manifest: the complete shards of a folder, in order.
+
+    Args:
+        folder: of the data.
+        data: see `data_id`.
 
     Raises:
-        ResultError: no such data, or damaged.
-        ValueError: an agent that is not in it, or a bad number.
+        ResultError: an entry is corrupt, or belongs to other data.
     """
-    if batch < 1:
-        raise ValueError(f"batch={batch}: at least 1 is needed")
-    data = Data(Path(folder))
-    if agent is not None and agent not in data.agents:
-        raise ValueError(f"{folder}: no decision of {agent!r}, but of {', '.join(data.agents)}")
-    return _batches(data, agent, batch, rng)
+    return [_entry(path, data) for path in sorted((folder / MANIFEST).glob("[0-9]*.json"))]
 
 
-def _batches(
-    data: Data, agent: str | None, batch: int, rng: np.random.Generator | None
-) -> Iterator[Batch]:
-    order = np.arange(len(data.shards)) if rng is None else rng.permutation(len(data.shards))
-    for number in order.tolist():
-        columns = data.read(data.shards[number], (*VIEW_COLUMNS, "agent", "action", *LATER_COLUMNS))
-        rows = np.arange(len(columns["action"]))
-        if agent is not None:
-            rows = rows[columns["agent"] == data.agents.index(agent)]
-        if rng is not None:
-            rows = rng.permutation(rows)
-        for start in range(0, len(rows), batch):
-            some = {name: column[rows[start : start + batch]] for name, column in columns.items()}
-            yield Batch(
-                view_of(some, data.rules),
-                some["action"].astype(np.int16),
-                {name: some[name] for name in LATER_COLUMNS},
-            )
-
-
-def recorded_points(folder: Path, deals: int) -> NDArray[np.int16]:
-    """Return what deals of a folder brought the player who began, at most so many, [K] int16.
-
-    Raises:
-        ResultError: no such data, or damaged.
-    """
-    data = Data(folder)
-    found: list[NDArray[np.int16]] = []
-    for path in data.shards:
-        columns = data.read(path, ("step", "result_points"))
-        found.append(columns["result_points"][columns["step"] == 0])
-        if sum(map(len, found)) >= deals:
-            break
-    return np.concatenate(found)[:deals]
+def _entry(path: Path, data: str) -> Entry:
+    found = read_json(path)
+    try:
+        number, games, positions = (int(found[name]) for name in ("shard", "games", "positions"))
+        files = {f"{part}/{number:05d}.parquet" for part in (POSITIONS, GAMES)}
+        sha256 = {name: str(found["sha256"][name]) for name in files}
+        other = found["data"] != data
+    except (KeyError, TypeError, ValueError) as error:
+        raise ResultError(f"{path}: corrupt ({type(error).__name__}: {error})") from error
+    if other or path.stem != f"{number:05d}":
+        raise ResultError(f"{path}: of other data than {path.parents[1] / CARD}, or misnamed")
+    return Entry(path, number, games, positions, sha256)
