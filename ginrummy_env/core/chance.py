@@ -27,6 +27,10 @@ _TO_UNIT = 2.0**-53
 
 MAX_SEED = 2**64 - 1
 
+LEARNING_GAMES = 3 << 62
+"""Game numbers from here on are for learning without an environment: those of the environments have
+one of the two highest bits set, those of matches neither."""
+
 
 class Purpose(IntEnum):
     """What random numbers are for: the first part of their keys, so that no two uses share them."""

@@ -1,6 +1,7 @@
 """RLlib: the masked module, and a run that trains, is resumed and is exported."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -115,9 +116,9 @@ def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("rllib") / "run"
     given = {"eval_games": 4, "checkpoint_every": 1, "eval_every": 2}
     said = []
-    first = train(folder, TINY, 2, say=said.append, **given)
+    first = train(folder, TINY, 2, report=said.append, **given)
     before = {name: (folder / name).read_bytes() for name in ("policy.npz", "log.csv")}
-    second = train(folder, None, 3, say=said.append, **given)
+    second = train(folder, None, 3, report=said.append, **given)
     return folder, first, before, second, said
 
 
@@ -126,14 +127,14 @@ class TestRun:
         folder, first, before, _, _ = run
         assert first["iterations"] == 2
         assert first["decisions"] >= 256
-        assert (folder / "checkpoint" / "rllib_checkpoint.json").exists()
+        assert len(list(folder.glob("checkpoint-*/rllib_checkpoint.json"))) == 2
         assert set(first["won"]) == {"simple"}
         rows = before["log.csv"].decode().splitlines()
         assert len(rows) == 3
 
     def test_it_goes_on_where_it_was(self, run):
         folder, first, before, second, said = run
-        assert "going on after 2 iterations" in said
+        assert "resuming after 2 iterations" in said
         assert second["iterations"] == 3
         assert second["decisions"] > first["decisions"]
         log = (folder / "log.csv").read_text()
@@ -179,8 +180,11 @@ class TestRun:
         with pytest.raises(ResultError, match="no run to resume"):
             train(tmp_path, None, 1)
         (tmp_path / "settings.json").write_bytes((run[0] / "settings.json").read_bytes())
-        (tmp_path / "checkpoint").mkdir()
-        with pytest.raises(ResultError, match="checkpoint: damaged"):
+        for path in run[0].glob("checkpoint*"):
+            (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / path.name)
+        last = max(tmp_path.glob("checkpoint-*"))
+        max(last.rglob("*.pkl"), key=lambda path: path.stat().st_size).write_bytes(b"other")
+        with pytest.raises(ResultError, match=rf"{last.name}: damaged.* --resume --previous"):
             train(tmp_path, None, 1)
         assert ginrummy(["rllib", str(run[0]), "--resume", "--set", "width=4"]) == 2
         assert "keeps its settings" in capsys.readouterr().err
@@ -210,7 +214,7 @@ class TestRun:
         try:
             start(algorithm, str(tmp_path / "begun"), EAAI)
             module = algorithm.get_module(MODULE)
-            _, saved = Run.resume(tmp_path / "begun")
+            _, saved = Run.open(tmp_path / "begun")
             for name, value in module.state_dict().items():
                 assert torch.equal(value, saved["policy"][name]), name
             with pytest.raises(ValueError, match="a policy of shape"):

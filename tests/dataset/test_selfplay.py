@@ -1,5 +1,6 @@
 """Self-play: what is recorded is what was seen and what came of it, whoever plays the shards."""
 
+import io
 import json
 import os
 import re
@@ -17,7 +18,7 @@ import pytest
 
 from ginrummy_agents.explain import explain
 from ginrummy_agents.learned.policy import NetworkPolicy, load_network, shipped
-from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
+from ginrummy_env.core.chance import LEARNING_GAMES, Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.observation import observe
 from ginrummy_env.core.rules import EAAI
@@ -27,6 +28,7 @@ from ginrummy_env.core.step import step
 from ginrummy_env.core.view import ARRAY_NAMES, make_view
 from ginrummy_env.policy import make_policy
 from ginrummy_training.dataset.generate import make_shard, plan_of, selfplay
+from ginrummy_training.dataset.reader import Data, load
 from ginrummy_training.dataset.schema import (
     COLUMNS,
     LATER,
@@ -37,9 +39,8 @@ from ginrummy_training.dataset.schema import (
     legal_masks,
     view_of,
 )
-from ginrummy_training.dataset.shards import GAME_COLUMNS, Data, load
+from ginrummy_training.dataset.shards import GAME_COLUMNS
 from ginrummy_training.evaluation.lockstep import deck_numbers
-from ginrummy_training.learning.win_chance import TEACHING_GAMES
 from ginrummy_training.storage import ResultError
 
 ROOT = Path(__file__).parents[2]
@@ -67,11 +68,11 @@ def replayed(folder):
     """Play the games again from their actions: yields (state before, row numbers, table)."""
     data = Data(folder)
     names = [name for name in NAMES if name not in ("value_actions", "values")]
-    for path in data.shards:
-        table = data.read(path, names)
+    for entry in data.entries:
+        table = data.read(entry, names)
         games, starts = np.unique(table["game"], return_index=True)
         ends = np.append(starts[1:], len(table["game"]))
-        decks = deck_numbers(games) + np.uint64(TEACHING_GAMES)
+        decks = deck_numbers(games) + np.uint64(LEARNING_GAMES)
         state = new_games(np.uint64(PLAN.seed), decks, PLAN.rules)
         at = starts.copy()
         while (at < ends).any():
@@ -152,8 +153,8 @@ class TestARowIsADecision:
 
     def test_knockers_are_who_laid_down(self, folder):
         data = Data(folder)
-        for path in data.shards:
-            table = data.read(path, ("game", "deal", "action", "result_knocker"))
+        for entry in data.entries:
+            table = data.read(entry, ("game", "deal", "action", "result_knocker"))
             ends = np.flatnonzero(
                 np.append(np.diff(table["game"]) + np.diff(table["deal"]) != 0, True)
             )
@@ -210,7 +211,7 @@ class TestFolder:
 
     def test_games_are_on_decks_that_matches_do_not_have(self):
         numbers = np.arange(50)
-        taught = deck_numbers(numbers) + np.uint64(TEACHING_GAMES)
+        taught = deck_numbers(numbers) + np.uint64(LEARNING_GAMES)
         assert not np.isin(taught, deck_numbers(np.arange(10_000))).any()
         assert (taught >> np.uint64(62) == 3).all()
 
@@ -303,7 +304,7 @@ class TestTheSameWhoeverMakesIt:
         untouched = copy / "positions" / "00001.parquet"
         before = untouched.stat().st_mtime_ns
         told = []
-        selfplay(copy, PLAN, GAMES, tell=lambda done, games: told.append((done, games)))
+        selfplay(copy, PLAN, GAMES, report=lambda done, games: told.append((done, games)))
         assert told[0] == (8, GAMES)
         assert told[-1] == (GAMES, GAMES)
         assert untouched.stat().st_mtime_ns == before
@@ -332,7 +333,7 @@ class TestTheSameWhoeverMakesIt:
         )
         try:
             end = monotonic() + 600
-            while monotonic() < end and not (out / "games" / "00001.parquet").exists():
+            while monotonic() < end and not (out / "manifest" / "00001.json").exists():
                 assert process.poll() is None, "it has ended by itself"
                 sleep(0.02)
         finally:
@@ -341,7 +342,7 @@ class TestTheSameWhoeverMakesIt:
         kept = contents(out)
         assert len(kept) >= 4
         plan = plan_of(["simple"], shard_games=20)
-        number = len(list((out / "games").glob("*.parquet"))) - 1
+        number = len(list((out / "manifest").glob("*.json"))) - 1
         selfplay(out, plan, 20 * (number + 2))
         after = contents(out)
         assert {name: after[name] for name in kept} == kept
@@ -355,16 +356,18 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("change", "says"),
         [
-            ({"seed": 4}, "seed is 3 there and 4 here"),
-            ({"rules": EAAI}, "rules is"),
-            ({"shard_games": 10}, "shard_games is 8 there and 10 here"),
-            ({"values": False}, "values is True there"),
-            ({"agents": ("simple", "gold")}, "agents is"),
+            ({"seed": 4}, "another data set: seed is 3 there and 4 here"),
+            ({"rules": EAAI}, "another data set: rules is"),
+            ({"shard_games": 10}, "another data set: shard_games is 8 there and 10 here"),
+            ({"values": False}, "another data set: values is True there"),
+            ({"agents": ("simple", "gold")}, "another data set: agents is"),
         ],
     )
     def test_other_settings(self, folder, change, says):
-        with pytest.raises(ValueError, match=f"holds other data: {says}"):
+        before = {path: path.read_bytes() for path in folder.rglob("*.*")}
+        with pytest.raises(ResultError, match=f"holds {says}"):
             selfplay(folder, replace(PLAN, **change), GAMES)
+        assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
 
     def test_a_policy_file_that_has_changed(self, tmp_path):
         path = tmp_path / "mine.npz"
@@ -372,14 +375,14 @@ class TestRefused:
         plan = plan_of([f"ppo:{path}"], rules=SHORT, shard_games=2)
         selfplay(tmp_path / "data", plan, 2)
         path.write_bytes(load_network(path).to_bytes("float16"))
-        with pytest.raises(ValueError, match="agents is"):
+        with pytest.raises(ResultError, match=r"mine\.npz of ppo:.* has changed"):
             selfplay(tmp_path / "data", plan, 2)
 
     def test_another_version(self, folder, tmp_path, monkeypatch):
         copy = tmp_path / "copy"
         shutil.copytree(folder, copy)
         monkeypatch.setattr("ginrummy_env.__version__", "999")
-        with pytest.raises(ValueError, match="this is 999"):
+        with pytest.raises(ResultError, match=r"ginrummy_env is .* there and '999' here"):
             selfplay(copy, PLAN, GAMES)
 
     def test_a_folder_without_a_card(self, folder, tmp_path):
@@ -393,19 +396,66 @@ class TestRefused:
 
     @pytest.mark.parametrize("games", [0, 3])
     def test_odd_numbers(self, tmp_path, games):
-        with pytest.raises(ValueError, match="an even number"):
+        with pytest.raises(ValueError, match=f"games={games}: "):
             selfplay(tmp_path, PLAN, games)
 
     def test_an_agent_that_is_not_there(self, folder):
-        with pytest.raises(ValueError, match="no decision of 'gold', but of simple, champion"):
+        with pytest.raises(ValueError, match="'gold' did not play there; 'simple', 'champion' did"):
             load(folder, agent="gold")
 
-    def test_a_damaged_shard(self, folder, tmp_path):
+    @pytest.mark.parametrize(
+        ("name", "damage", "says"),
+        [
+            ("positions/00001.parquet", b"nothing", "damaged or replaced"),
+            ("positions/00001.parquet", "flip", "damaged or replaced"),
+            ("positions/00001.parquet", "games/00001.parquet", "damaged or replaced"),
+            ("positions/00001.parquet", "positions/00000.parquet", "damaged or replaced"),
+            ("positions/00001.parquet", None, "No such file"),
+            ("manifest/00001.json", "manifest/00000.json", "misnamed"),
+            ("manifest/00001.json", b'{"shard": 1}', "corrupt"),
+            ("manifest/00001.json", b"[" * 100_000, "corrupt"),
+        ],
+    )
+    def test_a_damaged_or_swapped_file_is_named(self, folder, tmp_path, name, damage, says):
         copy = tmp_path / "copy"
         shutil.copytree(folder, copy)
-        (copy / "positions" / "00000.parquet").write_bytes(b"nothing")
-        with pytest.raises(ResultError, match=r"00000\.parquet: damaged"):
+        if damage is None:
+            (copy / name).unlink()
+        elif damage == "flip":
+            content = bytearray((copy / name).read_bytes())
+            content[len(content) // 2] ^= 1
+            (copy / name).write_bytes(content)
+        else:
+            other = damage if isinstance(damage, bytes) else (copy / damage).read_bytes()
+            (copy / name).write_bytes(other)
+        with pytest.raises(ResultError, match=f"{re.escape(name)}: .*{says}"):
             list(load(copy))
+        selfplay(copy, PLAN, GAMES)  # makes that shard again
+        assert contents(copy) == contents(folder)
+
+    def test_shards_of_another_data_set_are_not_taken(self, folder, tmp_path):
+        other = tmp_path / "other"
+        selfplay(other, replace(PLAN, seed=4), 8)
+        for part in ("positions/00000.parquet", "games/00000.parquet", "manifest/00000.json"):
+            shutil.copy(folder / part, other / part)
+        with pytest.raises(ResultError, match=r"00000\.json: of other data"):
+            load(other)
+
+    def test_pages_have_checksums(self, folder):
+        """For readers that do not look at the manifest: pyarrow, pandas."""
+        import pyarrow.parquet as pq
+
+        path = folder / "positions" / "00000.parquet"
+        column = pq.read_metadata(path).row_group(0).column(NAMES.index("hand"))
+        content = bytearray(path.read_bytes())
+        content[column.data_page_offset + column.total_compressed_size - 3] ^= 1
+        with pytest.raises(OSError, match=r"(?i)crc"):
+            pq.read_table(io.BytesIO(content), page_checksum_verification=True)
+
+    def test_two_agents_of_one_name(self):
+        agents = [NetworkPolicy(load_network(shipped(EAAI)), name="mine") for _ in range(2)]
+        with pytest.raises(ValueError, match="two agents are called 'mine'"):
+            plan_of(agents)
 
     def test_without_pyarrow_the_extra_is_named(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)

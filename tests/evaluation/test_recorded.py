@@ -10,7 +10,7 @@ import pytest
 from ginrummy_env.core.rules import EAAI
 from ginrummy_training.cli.main import main
 from ginrummy_training.dataset.generate import plan_of, selfplay
-from ginrummy_training.dataset.shards import recorded_points
+from ginrummy_training.dataset.reader import recorded_points
 from ginrummy_training.learning.imitation import recorded
 from ginrummy_training.learning.setting_fields import SettingError
 from ginrummy_training.learning.settings import SMOKE
@@ -55,13 +55,13 @@ class TestImitation:
             np.stack(
                 [
                     mine["my_score"] + mine["result_points"].clip(lower=0),
-                    mine["his_score"] - mine["result_points"].clip(upper=0),
+                    mine["opponent_score"] - mine["result_points"].clip(upper=0),
                 ],
                 axis=1,
             ),
             SHORT.target,
         )
-        before = mine[["my_score", "his_score"]].to_numpy()
+        before = mine[["my_score", "opponent_score"]].to_numpy()
         paid = 2 * (chance(after) - chance(before))
         values = np.concatenate([some.values for some in samples])
         assert np.isin(np.round(values, 5), np.round(paid.astype(np.float32), 5)).all()
@@ -94,7 +94,7 @@ class TestCommand:
 
     def test_it_says_what_is_wrong(self, folder, capsys):
         assert main(["selfplay", "gold", "--games", "20", "--out", str(folder)]) == 2
-        assert "holds other data: agents" in capsys.readouterr().err
+        assert "holds another data set: agents" in capsys.readouterr().err
 
     def test_the_help_has_examples(self, capsys):
         with pytest.raises(SystemExit):

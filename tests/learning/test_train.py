@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -159,12 +160,66 @@ class TestRunsThatCanNotBe:
         with pytest.raises(ResultError, match=r"settings\.json is missing"):
             train(tmp_path, resume=True)
 
-    @pytest.mark.parametrize("content", [b"", b"nothing", b"PK\x03\x04"])
-    def test_a_damaged_checkpoint_is_told_of(self, run, tmp_path, content):
-        (tmp_path / "settings.json").write_bytes((run[0] / "settings.json").read_bytes())
-        (tmp_path / "checkpoint.pt").write_bytes(content)
-        with pytest.raises(ResultError, match=r"checkpoint\.pt: damaged"):
+    def test_a_damaged_checkpoint_is_refused_and_the_previous_one_offered(self, run, tmp_path):
+        copy = tmp_path / "copy"
+        shutil.copytree(run[0], copy, ignore=shutil.ignore_patterns("tensorboard"))
+        last = max(copy.glob("checkpoint-*.pt"))
+        content = bytearray(last.read_bytes())
+        content[len(content) // 2] ^= 1
+        last.write_bytes(content)
+        with pytest.raises(ResultError, match=rf"{last.name}: damaged.* --resume --previous"):
+            train(copy, resume=True)
+        taken, saved = Run.resume(copy, previous=True)
+        assert saved is not None
+        assert taken.progress.steps == run[1]["steps"]
+        with pytest.raises(ResultError, match="damaged or missing"):
+            Run.extend(copy, {"steps": 4_096})
+        assert (copy / "settings.json").read_bytes() == (run[0] / "settings.json").read_bytes()
+
+    @pytest.mark.parametrize(
+        ("content", "says"),
+        [
+            (b'{"settings": null}', "settings=None: a table"),
+            (b'{"settings": {"teacher": "gold"}}', "unknown setting 'teacher'"),
+            (b"[" * 100_000, "not JSON"),
+            (b"{}", "corrupt"),
+        ],
+    )
+    def test_settings_that_are_none(self, tmp_path, content, says):
+        (tmp_path / "settings.json").write_bytes(content)
+        with pytest.raises(ResultError, match=rf"settings\.json: corrupt.*{says}"):
             train(tmp_path, resume=True)
+
+    def test_changed_settings_code_or_agents_are_refused(self, run, tmp_path):
+        about = json.loads((run[0] / "settings.json").read_text())
+        (tmp_path / "settings.json").write_text(json.dumps(about))
+        Run.resume(tmp_path)
+        for change, says in (
+            (("made_by", "engine", "0"), "the code of the rules"),
+            (("made_by", "policies", "gold", "code", "0"), "the code of gold has changed"),
+            (("data", "x"), "data is 'x' there"),
+            (("format", 0), "format is 0 there"),
+        ):
+            changed = json.loads(json.dumps(about))
+            part = changed
+            for key in change[:-2]:
+                part = part[key]
+            part[change[-2]] = change[-1]
+            (tmp_path / "settings.json").write_text(json.dumps(changed))
+            with pytest.raises(ResultError, match=says):
+                Run.resume(tmp_path)
+        copy = tmp_path / "copy"
+        shutil.copytree(run[0], copy, ignore=shutil.ignore_patterns("tensorboard"))
+        about["settings"]["gamma"] = 0.5
+        (copy / "settings.json").write_text(json.dumps(about))
+        with pytest.raises(ResultError, match=r"gamma is 0\.5, but the checkpoint was made with 1"):
+            Run.resume(copy)
+
+    def test_files_that_a_run_would_overwrite(self, tmp_path):
+        (tmp_path / "best.npz").write_bytes(b"mine")
+        with pytest.raises(ValueError, match=r"best\.npz would be overwritten"):
+            Run.start(tmp_path, SMOKE)
+        assert [path.name for path in tmp_path.iterdir()] == ["best.npz"]
 
     def test_what_shaped_a_run_stays(self, run):
         with pytest.raises(ValueError, match="width: a resumed run keeps its settings"):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ginrummy_training.cluster.ray_runner import AHEAD, LOCAL, LOSSES, connected, line
-from ginrummy_training.dataset.shard_games import Plan, Say, make_shard
+from ginrummy_training.dataset.shard_games import Plan, Report, make_shard
 from ginrummy_training.dataset.shards import Shard, arrow
 from ginrummy_training.evaluation.processes import Failure, WorkerError
 from ginrummy_training.provenance import environment
@@ -22,14 +22,16 @@ class RayMaker:
     """See `ginrummy_training.cluster.ray_runner.RayRunner`, as for the next."""
     workers: int | None = None
 
-    def __call__(self, plan: Plan, numbers: Sequence[int], games: int, say: Say) -> Iterator[Shard]:
+    def __call__(
+        self, plan: Plan, numbers: Sequence[int], games: int, report: Report
+    ) -> Iterator[Shard]:
         """Yield the shards of these numbers as they are made.
 
         Args:
             plan: what is played.
             numbers: of the shards.
-            games: how many there are in all.
-            say: called with how many games of each shard have been played, when it is made.
+            games: total of all shards.
+            report: called with the number of games of each shard, once it is made.
 
         Raises:
             ValueError: Ray is not installed, there is no such cluster, or an agent can't be sent.
@@ -63,7 +65,7 @@ class RayMaker:
                         raise WorkerError(f"shard {number}: {line(error)}") from error
                     if isinstance(shard, Failure):
                         shard.reraise()
-                    say(len(plan.range_of(number, games)))
+                    report(len(plan.range_of(number, games)))
                     yield shard
             finally:
                 for running in out:
@@ -72,7 +74,7 @@ class RayMaker:
 
 def _surroundings(plan: Plan) -> dict[str, Any]:
     """Return what decides a shard besides its plan: versions, code, and files of policies."""
-    return {**environment(), "pyarrow": arrow()[0].__version__, "agents": plan.settings()["agents"]}
+    return {**environment(), "pyarrow": arrow()[0].__version__, "made_by": plan.made_by()}
 
 
 def _make(plan: Plan, number: int, games: int, asked_by: dict[str, Any]) -> Any:

@@ -151,7 +151,9 @@ def _batches(
 ) -> Iterator[Batch]:
     order = np.arange(len(data.entries)) if rng is None else rng.permutation(len(data.entries))
     for number in order.tolist():
-        columns = data.read(data.entries[number], (*VIEW_COLUMNS, "agent", "action", *LATER_COLUMNS))
+        columns = data.read(
+            data.entries[number], (*VIEW_COLUMNS, "agent", "action", *LATER_COLUMNS)
+        )
         rows = np.arange(len(columns["action"]))
         if agent is not None:
             rows = rows[columns["agent"] == data.agents.index(agent)]

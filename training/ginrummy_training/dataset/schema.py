@@ -22,8 +22,8 @@ Columns = dict[str, NDArray[Any]]
 """Rows by column. ``history`` is [N, H] uint8, NO_ACTION behind each row's end."""
 
 WHICH, SEEN, DONE, LATER = "which", "seen", "done", "later"
-"""Kinds of columns: which row this is; what the mover saw; what the mover did, with its values; what
-was known only later."""
+"""Kinds of columns: which row this is; what the mover saw; what the mover did, and its values;
+what was known only later."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,8 @@
-"""A shard of self-play: what is played, every decision noted, and the two files made of it."""
+"""One shard of self-play: the plan, the games with every decision recorded, and its two files."""
 
-import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -13,50 +11,53 @@ from numpy.typing import NDArray
 
 from ginrummy_agents.explain import Explanation, act_and_explain
 from ginrummy_env.core.cards import Rows
-from ginrummy_env.core.chance import RowRandom, require_seed
+from ginrummy_env.core.chance import LEARNING_GAMES, RowRandom, require_seed
+from ginrummy_env.core.checks import flag, whole
 from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.core.state import NOBODY, BatchState
 from ginrummy_env.core.view import View
-from ginrummy_env.policy import Policy, make_policy, parse_spec
+from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.dataset.schema import Columns, columns_of, joined
 from ginrummy_training.dataset.shards import Shard, Values, games_file, positions_file
 from ginrummy_training.evaluation.game_table import Table
 from ginrummy_training.evaluation.lockstep import Games, Lockstep, deck_numbers
-from ginrummy_training.learning.win_chance import TEACHING_GAMES
-from ginrummy_training.provenance import agent_name
+from ginrummy_training.provenance import agent_name, fingerprints
 
 REPORT_SECONDS = 0.5
-"""How often is told how many games have been played."""
+"""Seconds between reports of how many games have ended."""
 
-Say = Callable[[int], None]
-"""Called with how many games have ended since it was last called."""
+Report = Callable[[int], None]
+"""Called with the number of games that have ended since the last call."""
+
+MOST_GAMES = 10**12
+"""Of a data set."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is played, and how it is cut into shards. It decides every byte of every shard."""
+    """What is played, and how it is split into shards. It determines every byte of every shard."""
 
     agents: tuple[str | Policy, ...]
     """Each once."""
     pairs: tuple[tuple[int, int], ...]
-    """Who plays whom, by their numbers; games 2k and 2k + 1 are of pair k mod the number of these,
-    on the same decks with the seats swapped."""
+    """Who plays whom, as indices of ``agents``; games 2k and 2k + 1 are of pair k modulo the number
+    of pairs, on the same decks with the seats swapped."""
     rules: Rules
     seed: int
     shard_games: int
     max_deals: int
     values: bool
-    """Whether what the agents think is kept."""
+    """Whether the agents' values of actions are stored."""
 
     @property
     def names(self) -> list[str]:
-        """What the agents are called."""
+        """The agents' names."""
         return [agent_name(agent) for agent in self.agents]
 
     def settings(self) -> dict[str, Any]:
-        """Return it as JSON can hold it; folders whose settings differ hold different data."""
+        """Return the plan as JSON can hold it; folders whose settings differ hold other data."""
         return {
-            "agents": [_about(agent) for agent in self.agents],
+            "agents": self.names,
             "pairs": [list(pair) for pair in self.pairs],
             "rules": self.rules.to_dict(),
             "seed": self.seed,
@@ -65,19 +66,14 @@ class Plan:
             "values": self.values,
         }
 
+    def made_by(self) -> dict[str, Any]:
+        """Return the fingerprints of the agents and of the code that writes the rows."""
+        agents = dict(zip(self.names, self.agents, strict=True))
+        return fingerprints(agents, also=["ginrummy_training.dataset.schema"])
+
     def range_of(self, number: int, games: int) -> range:
-        """Return the games of a shard if there are so many in all."""
+        """Return the numbers of a shard's games, given the number of games in all."""
         return range(number * self.shard_games, min((number + 1) * self.shard_games, games))
-
-
-def _about(agent: str | Policy) -> dict[str, Any]:
-    """Return an agent's name, and what is in the file that it reads, if it reads one."""
-    about: dict[str, Any] = {"name": agent_name(agent)}
-    if isinstance(agent, str):
-        for value in parse_spec(agent)[1].values():
-            if isinstance(value, str) and Path(value).is_file():
-                about["sha256"] = hashlib.sha256(Path(value).read_bytes()).hexdigest()
-    return about
 
 
 def plan_of(
@@ -89,21 +85,23 @@ def plan_of(
     max_deals: int = 1_000,
     values: bool = True,
 ) -> Plan:
-    """Return a plan for agents: one plays itself, of several everyone plays everyone.
+    """Return a plan: one agent plays itself; of several, everyone plays everyone.
 
     Raises:
-        ValueError: no such agent or rules, or a bad number.
+        ValueError: no such agent or rules, two agents of one name, or a bad number.
     """
     if not agents:
         raise ValueError("at least one agent is needed")
-    for name, number in (("shard_games", shard_games), ("max_deals", max_deals)):
-        if number < 1:
-            raise ValueError(f"{name}={number}: at least 1 is needed")
+    shard_games = whole("shard_games", shard_games, 2, 1_000_000)
+    max_deals = whole("max_deals", max_deals, 1, 1_000_000)
     if shard_games % 2:
         raise ValueError(f"shard_games={shard_games}: an even number is needed, games are in pairs")
     every = [agents[0], agents[0]] if len(agents) == 1 else list(agents)
     names = [agent_name(agent) for agent in every]
     unique = dict(zip(names, every, strict=True))
+    for name, agent in zip(names, every, strict=True):
+        if agent is not unique[name] and not isinstance(agent, str):
+            raise ValueError(f"two agents are called {name!r}: give each a name of its own")
     for agent in unique.values():
         make_policy(agent)
     if len(unique) > 127:
@@ -116,23 +114,23 @@ def plan_of(
         require_seed(seed),
         shard_games,
         max_deals,
-        values,
+        flag("values", values),
     )
 
 
 class Recorded(Lockstep):
-    """Games whose every decision is noted.
+    """Games in which every decision is recorded.
 
-    Decks are those of teaching: neither matches nor environments have them, so that no agent is
-    measured on cards from which it has learned.
+    The decks are reserved for learning: no match or environment uses them, so no agent is measured
+    on decks that it has learned from.
     """
 
     def __init__(self, policies: Sequence[Policy], games: Games, plan: Plan) -> None:
-        """Start all the games at once."""
-        self._values = plan.values
+        """Start all games."""
+        self._wanted = plan.values
         self._who = {id(policy): number for number, policy in enumerate(policies)}
         self._rows: list[Columns] = []
-        self._thoughts: list[Values] = []
+        self._values: list[Values] = []
         self._results: list[Columns] = []
         super().__init__(
             policies,
@@ -144,14 +142,14 @@ class Recorded(Lockstep):
         )
 
     def decks(self, games: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return game numbers that no match has."""
-        return deck_numbers(games) + np.uint64(TEACHING_GAMES)
+        """Return game numbers that no match uses."""
+        return deck_numbers(games) + np.uint64(LEARNING_GAMES)
 
     def decide(self, policy: Policy, view: View, rng: RowRandom, places: Rows) -> NDArray[np.int16]:
-        """Ask the policy, and note what it sees, does and thinks."""
-        told: Explanation | None = None
-        if self._values:
-            actions, told = act_and_explain(policy, view, rng)
+        """Ask the policy; record what it sees, its action and its values."""
+        explained: Explanation | None = None
+        if self._wanted:
+            actions, explained = act_and_explain(policy, view, rng)
         else:
             actions = super().decide(policy, view, rng, places)
             if (actions < 0).any():
@@ -161,11 +159,11 @@ class Recorded(Lockstep):
         columns["agent"] = np.full(len(view), self._who[id(policy)], dtype=np.int8)
         columns["action"] = np.asarray(actions).astype(np.uint8)
         self._rows.append(columns)
-        self._thoughts.append(_values(told, len(view)))
+        self._values.append(_values(explained, len(view)))
         return actions
 
     def deals_over(self, state: BatchState, rows: Rows, places: Rows) -> None:
-        """Note how deals have ended."""
+        """Record how deals ended."""
         super().deals_over(state, rows, places)
         self._results.append(
             {
@@ -178,17 +176,17 @@ class Recorded(Lockstep):
         )
 
     def rows(self, table: Table) -> tuple[Columns, Values]:
-        """Return all decisions, sorted by game, deal and step, with what came of them.
+        """Return all decisions with their outcomes, sorted by game, deal and step.
 
         Args:
-            table: a row a game, in the order of the games.
+            table: one row per game, in order.
         """
         columns = joined(self._rows)
         order = np.lexsort((columns["step"], columns["deal"], columns["place"]))
         columns = {name: column[order] for name, column in columns.items()}
-        thoughts = Values(
+        values = Values(
             *(
-                np.concatenate([getattr(part, name) for part in self._thoughts])
+                np.concatenate([getattr(part, name) for part in self._values])
                 for name in ("counts", "actions", "values")
             )
         ).select(order)
@@ -212,32 +210,32 @@ class Recorded(Lockstep):
         columns["result_winner"] = np.where(winner == NOBODY, winner, winner ^ player)
         columns["result_knocker"] = np.where(knocker == NOBODY, knocker, knocker ^ player)
         columns["result_game_won"] = won.astype(np.int8)
-        return columns, thoughts
+        return columns, values
 
 
-def _values(told: Explanation | None, count: int) -> Values:
-    """Return an explanation's values in rows of unequal length."""
-    if told is None:
+def _values(explained: Explanation | None, count: int) -> Values:
+    """Return an explanation's values as rows of unequal length."""
+    if explained is None:
         return Values(
             np.zeros(count, dtype=np.int64), np.zeros(0, dtype=np.uint8), np.zeros(0, np.float32)
         )
-    known = ~np.isnan(told.values)
+    known = ~np.isnan(explained.values)
     rows, actions = np.nonzero(known)
-    values = told.values[rows, actions].astype(np.float32)
+    values = explained.values[rows, actions].astype(np.float32)
     return Values(known.sum(axis=1), actions.astype(np.uint8), values)
 
 
-def make_shard(plan: Plan, number: int, games: int, say: Say | None = None) -> Shard:
-    """Play the games of a shard and return its files: a function of what it is given alone.
+def make_shard(plan: Plan, number: int, games: int, report: Report | None = None) -> Shard:
+    """Play the games of a shard and return its files: a function of the arguments alone.
 
     Args:
         plan: what is played.
         number: of the shard.
-        games: how many games there are in all shards.
-        say: is told how it goes.
+        games: total of all shards.
+        report: called now and then, see `Report`.
 
     Raises:
-        IllegalActionError: an agent did what it may not.
+        IllegalActionError: an agent chose an illegal action.
     """
     numbers = np.array(plan.range_of(number, games), dtype=np.int64)
     pairs = np.array(plan.pairs, dtype=np.int8)[numbers // 2 % len(plan.pairs)]
@@ -250,14 +248,16 @@ def make_shard(plan: Plan, number: int, games: int, say: Say | None = None) -> S
         if monotonic() >= due or not played.running:
             _, some, _ = played.collect()
             ended.append(some)
-            if say is not None:
-                say(len(some))
+            if report is not None:
+                report(len(some))
             due = monotonic() + REPORT_SECONDS
     table = np.sort(np.concatenate(ended), order="game")
-    columns, thoughts = played.rows(table)
+    columns, values = played.rows(table)
     about = {"games": len(numbers), "first": int(numbers[0]), "last": int(numbers[-1])}
     return Shard(
         number,
-        positions_file(columns, thoughts, plan.names, {**about, "rows": len(columns["game"])}),
+        len(numbers),
+        len(columns["game"]),
+        positions_file(columns, values, plan.names, {**about, "rows": len(columns["game"])}),
         games_file(table, pairs, plan.names, about),
     )

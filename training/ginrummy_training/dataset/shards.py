@@ -14,7 +14,8 @@ SHA-256. pyarrow is imported only here, when a file is read or written.
 import hashlib
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,14 +23,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_env.files import write_whole
 from ginrummy_training.dataset.schema import COLUMNS, NAMES, Columns
 from ginrummy_training.evaluation.game_table import GAME, Table
-from ginrummy_training.storage import ResultError, read_json, write_json, write_whole
+from ginrummy_training.storage import ResultError, read_json, write_json
 
 FORMAT = 2
 """Version of the folders; others are refused."""
 
 CARD, POSITIONS, GAMES, MANIFEST = "card.json", "positions", "games", "manifest"
+PARTS = (POSITIONS, GAMES)
+"""The two files of a shard, by folder."""
 
 NEEDED = "pip install 'ginrummy_env[data]'"
 
@@ -86,10 +90,9 @@ class Shard:
     games: bytes
 
     @property
-    def files(self) -> dict[str, bytes]:
-        """The content of each file, by its path in the folder."""
-        name = f"{self.number:05d}.parquet"
-        return {f"{POSITIONS}/{name}": self.positions, f"{GAMES}/{name}": self.games}
+    def parts(self) -> dict[str, bytes]:
+        """The content of each of the `PARTS`."""
+        return {POSITIONS: self.positions, GAMES: self.games}
 
 
 def positions_file(
@@ -208,7 +211,11 @@ class Entry:
     games: int
     positions: int
     sha256: dict[str, str]
-    """By file, as in `Shard.files`."""
+    """Of each of the `PARTS`."""
+
+    def file(self, part: str) -> Path:
+        """Return the path of one of the two files."""
+        return self.path.parents[1] / part / f"{self.number:05d}.parquet"
 
     def content(self, part: str) -> bytes:
         """Return the bytes of one of the two files, once they are checked.
@@ -219,13 +226,12 @@ class Entry:
         Raises:
             ResultError: the file is missing, damaged, or another one.
         """
-        name = f"{part}/{self.number:05d}.parquet"
-        file = self.path.parents[1] / name
+        file = self.file(part)
         try:
             content = file.read_bytes()
         except OSError as error:
             raise ResultError(f"{file}: {error.strerror}, but {self.path} names it") from error
-        if hashlib.sha256(content).hexdigest() != self.sha256[name]:
+        if hashlib.sha256(content).hexdigest() != self.sha256[part]:
             raise ResultError(
                 f"{file}: damaged or replaced: its SHA-256 is not that of {self.path}; "
                 "the command that made the folder makes it again"
@@ -243,9 +249,9 @@ def write_shard(folder: Path, shard: Shard, data: str) -> None:
     """
     entry = folder / MANIFEST / f"{shard.number:05d}.json"
     entry.unlink(missing_ok=True)  # the shard may grow: until it is complete it does not count
-    for name, content in shard.files.items():
-        write_whole(folder / name, content)
-    digests = {name: hashlib.sha256(part).hexdigest() for name, part in shard.files.items()}
+    for part, content in shard.parts.items():
+        write_whole(folder / part / f"{shard.number:05d}.parquet", content)
+    digests = {part: hashlib.sha256(content).hexdigest() for part, content in shard.parts.items()}
     write_json(
         entry,
         {
@@ -271,12 +277,21 @@ def read_entries(folder: Path, data: str) -> list[Entry]:
     return [_entry(path, data) for path in sorted((folder / MANIFEST).glob("[0-9]*.json"))]
 
 
+def whole_entries(folder: Path, data: str) -> Iterator[Entry]:
+    """Yield the shards of a folder that are complete and undamaged: all others are made again."""
+    for path in sorted((folder / MANIFEST).glob("[0-9]*.json")):
+        with suppress(ResultError):
+            entry = _entry(path, data)
+            for part in PARTS:
+                entry.content(part)
+            yield entry
+
+
 def _entry(path: Path, data: str) -> Entry:
     found = read_json(path)
     try:
         number, games, positions = (int(found[name]) for name in ("shard", "games", "positions"))
-        files = {f"{part}/{number:05d}.parquet" for part in (POSITIONS, GAMES)}
-        sha256 = {name: str(found["sha256"][name]) for name in files}
+        sha256 = {part: str(found["sha256"][part]) for part in PARTS}
         other = found["data"] != data
     except (KeyError, TypeError, ValueError) as error:
         raise ResultError(f"{path}: corrupt ({type(error).__name__}: {error})") from error

@@ -132,7 +132,7 @@ def trained(run: Path, settings: TrainSettings) -> None:
         ResultError: it was made with other settings.
     """
     begun = (run / SETTINGS).exists()
-    if begun and Run.resume(run)[0].settings != settings:
+    if begun and Run.open(run)[0].settings != settings:
         raise ResultError(f"{run}: made with other settings; name another folder")
     if not (run / RESULT).exists() or not (run / LAST).exists():
         train(run, settings, resume=begun)

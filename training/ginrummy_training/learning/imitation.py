@@ -26,18 +26,18 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ginrummy_agents.learned.inputs import features
-from ginrummy_env.core.chance import Purpose, RowRandom, policy_keys
+from ginrummy_env.core.chance import LEARNING_GAMES, Purpose, RowRandom, policy_keys
 from ginrummy_env.core.game import new_games, next_deals, restart
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Policy, make_policy
-from ginrummy_training.dataset.shards import load
+from ginrummy_training.dataset.reader import load
 from ginrummy_training.learning.network import SuitPolicy
 from ginrummy_training.learning.run_folder import Run, Stopwatch
 from ginrummy_training.learning.settings import TrainSettings
-from ginrummy_training.learning.win_chance import TEACHING_GAMES, WinChance
+from ginrummy_training.learning.win_chance import WinChance
 from ginrummy_training.progress import progress_bar
 
 EXPERT, OTHER, LEARNER = 0, 1, 2
@@ -97,8 +97,8 @@ class ExpertGames:
         self.derived, self.ahead = derived, ahead
         self.expert, self.other = make_policy(expert), make_policy(other)
         self.chance = chance
-        numbers = np.arange(games, dtype=np.uint64) + np.uint64(TEACHING_GAMES)
-        self._next_number = TEACHING_GAMES + games
+        numbers = np.arange(games, dtype=np.uint64) + np.uint64(LEARNING_GAMES)
+        self._next_number = LEARNING_GAMES + games
         self.state = new_games(seed, numbers, rules)
         self.seats = SEATS[np.arange(games) % len(SEATS)]
         self.learner_plays = False

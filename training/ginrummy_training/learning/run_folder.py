@@ -17,16 +17,27 @@ import ginrummy_env
 from ginrummy_agents.learned.policy import Network
 from ginrummy_env.core.chance import MAX_SEED
 from ginrummy_env.files import write_whole
+from ginrummy_training.dataset.shards import data_id, read_card
+from ginrummy_training.learning.checkpoints import INDEX, Checkpoints
 from ginrummy_training.learning.network import SuitPolicy, arrays_of
 from ginrummy_training.learning.setting_fields import SettingError
-from ginrummy_training.learning.settings import TrainSettings
-from ginrummy_training.provenance import typed_command
+from ginrummy_training.learning.settings import POOL, TrainSettings
+from ginrummy_training.provenance import fingerprints, require_same, typed_command
 from ginrummy_training.storage import ResultError, read_json, write_json
 
-CHECKPOINT, SETTINGS, LOG, BEST, LAST, RESULT = (
-    "checkpoint.pt", "settings.json", "log.csv", "best.npz", "last.npz", "result.json",
+SETTINGS, LOG, IMITATION, BEST, LAST, RESULT = (
+    "settings.json", "log.csv", "imitation.npz", "best.npz", "last.npz", "result.json",
 )  # fmt: skip
-IMITATION = "imitation.npz"
+
+FORMAT = 1
+"""Version of the checkpoints; others are refused."""
+
+CODE = (
+    "ginrummy_agents.learned.inputs",
+    "ginrummy_training.learning.env",
+    "ginrummy_training.learning.network",
+)
+"""What gives a checkpoint's weights their meaning, besides the rules and the agents."""
 
 CHANGEABLE = (
     "steps", "eval_every", "eval_games", "retest_games", "checkpoint_every", "eval_opponents",
@@ -70,61 +81,94 @@ class Run:
         folder: where it is.
         settings: of the run.
         progress: how far it has come.
+        checkpoints: the last two.
     """
 
     def __init__(self, folder: Path, settings: TrainSettings, progress: Progress) -> None:
-        """Use `start` or `resume`."""
+        """Use `start`, `open` or `resume`."""
         self.folder, self.settings, self.progress = folder, settings, progress
+        self.checkpoints = Checkpoints(folder, ".pt")
 
     @classmethod
     def start(cls, folder: Path, settings: TrainSettings) -> "Run":
         """Start a run in a new folder.
 
         Raises:
-            ValueError: there is a run in it already.
+            ValueError: the folder holds a run, or files that a run would overwrite.
         """
         if (folder / SETTINGS).exists():
             raise ValueError(
                 f"{folder} holds a run: resume it with --resume, or name another folder"
             )
+        for name in (LOG, BEST, LAST, RESULT, IMITATION, INDEX):
+            if (folder / name).exists():
+                raise ValueError(f"{folder / name} would be overwritten: name another folder")
         run = cls(folder, settings, Progress())
-        about = {"settings": settings.to_dict(), "command": typed_command(), **versions()}
-        write_json(folder / SETTINGS, about)
+        about = {"settings": settings.to_dict(), **provenance(settings), "command": typed_command()}
+        write_json(folder / SETTINGS, {**about, **versions()})
         return run
 
     @classmethod
-    def resume(cls, folder: Path) -> tuple["Run", dict[str, Any] | None]:
+    def open(cls, folder: Path, *, previous: bool = False) -> tuple["Run", dict[str, Any] | None]:
         """Return a run and its last checkpoint, or None if it has none yet.
 
+        Args:
+            folder: of the run.
+            previous: the checkpoint before the last one instead.
+
         Raises:
-            ResultError: no run, or damaged.
+            ResultError: no run, or a damaged file.
         """
-        if not (folder / SETTINGS).exists():
+        path = folder / SETTINGS
+        if not path.exists():
             raise ResultError(f"{folder}: no run to resume, {SETTINGS} is missing")
-        about = read_json(folder / SETTINGS)
+        about = read_json(path)
         try:
             settings = TrainSettings().changed(about["settings"])
         except (KeyError, TypeError, ValueError) as error:
             raise ResultError(
-                f"{folder / SETTINGS}: corrupt, or written by another version ({error})"
+                f"{path}: corrupt, or written by another version ({error})"
             ) from error
-        path = folder / CHECKPOINT
-        if not path.exists():
-            return cls(folder, settings, Progress()), None
+        run = cls(folder, settings, Progress())
+        file = run.checkpoints.open(previous)
+        if file is None:
+            return run, None
         try:
-            saved = torch.load(path, weights_only=True)
-            progress = Progress(**json.loads(saved["progress"]))
-        except Exception as error:  # whatever torch raises for a damaged file
-            raise ResultError(f"{path}: damaged ({type(error).__name__}: {error})") from error
-        progress.restarts += 1
-        return cls(folder, settings, progress), saved
+            saved = torch.load(file, weights_only=True)
+            run.progress = Progress(**json.loads(saved["progress"]))
+            made_with = json.loads(saved["settings"])
+        except Exception as error:  # whatever torch raises for what is no checkpoint
+            raise ResultError(f"{file}: corrupt ({type(error).__name__}: {error})") from error
+        for name, value in fixed_settings(settings).items():
+            if made_with.get(name) != value:
+                raise ResultError(
+                    f"{path}: {name} is {value!r}, but the checkpoint was made with "
+                    f"{made_with.get(name)!r}"
+                )
+        return run, saved
 
     @classmethod
-    def extend(cls, folder: Path, given: dict[str, Any]) -> None:
+    def resume(cls, folder: Path, *, previous: bool = False) -> tuple["Run", dict[str, Any] | None]:
+        """Return a run that is to continue, and its checkpoint; see `open`.
+
+        Raises:
+            ResultError: as `open`; or an agent, a policy file, recorded data or code that the run
+                was started with has changed.
+        """
+        run, saved = cls.open(folder, previous=previous)
+        there = read_json(folder / SETTINGS)
+        require_same(folder, "run", provenance(run.settings), there, "start a new run")
+        if saved is not None:
+            run.progress.restarts += 1
+        return run, saved
+
+    @classmethod
+    def extend(cls, folder: Path, given: dict[str, Any], *, previous: bool = False) -> None:
         """Change settings of a run before it is resumed: those of how long and how often.
 
         Raises:
             SettingError: a setting that the existing checkpoint depends on, or a bad value.
+            ResultError: as `resume`.
         """
         fixed = sorted(set(given) - set(CHANGEABLE))
         if fixed:
@@ -133,11 +177,11 @@ class Run:
                 f"{', '.join(CHANGEABLE)} can be changed"
             )
         if given:
-            run, _ = cls.resume(folder)
-            about = read_json(folder / SETTINGS)
+            run, _ = cls.resume(folder, previous=previous)
             changed = run.settings.changed(given)
             changed.check()
-            about["settings"] = changed.to_dict()
+            about = read_json(folder / SETTINGS)
+            about |= {"settings": changed.to_dict(), **provenance(changed)}
             write_json(folder / SETTINGS, about)
 
     def deck_seed(self) -> int:
@@ -145,16 +189,18 @@ class Run:
         return (self.settings.seed + 1_000_000 * self.progress.restarts) % (MAX_SEED + 1)
 
     def save(self, policy: SuitPolicy) -> None:
-        """Write a checkpoint: whole or not at all."""
-        file = io.BytesIO()
+        """Write a checkpoint, whole or not at all, and the log."""
+        progress, file = self.progress, io.BytesIO()
         saved = {
             "policy": policy.state_dict(),
             "optimizer": policy.optimizer.state_dict(),
             "torch_rng": torch.get_rng_state(),
-            "progress": json.dumps(asdict(self.progress)),
+            "progress": json.dumps(asdict(progress)),
+            "settings": json.dumps(fixed_settings(self.settings)),
         }
         torch.save(saved, file)
-        write_whole(self.folder / CHECKPOINT, file.getvalue())
+        about = f"{progress.samples:,} samples, {progress.steps:,} steps"
+        self.checkpoints.write(file.getvalue(), about)
         self.write_log()
 
     def load(self, policy: SuitPolicy, saved: dict[str, Any]) -> None:
@@ -168,7 +214,7 @@ class Run:
             policy.optimizer.load_state_dict(saved["optimizer"])
             torch.set_rng_state(saved["torch_rng"])
         except (KeyError, RuntimeError, ValueError) as error:
-            raise ResultError(f"{self.folder / CHECKPOINT}: does not fit ({error})") from error
+            raise ResultError(f"{self.folder}: the checkpoint does not fit ({error})") from error
 
     def network(self, policy: SuitPolicy) -> Network:
         """Return the current policy, playable with NumPy alone."""
@@ -199,6 +245,20 @@ class Run:
         writer.writeheader()
         writer.writerows(rows)
         write_whole(self.folder / LOG, text.getvalue().encode())
+
+
+def fixed_settings(settings: TrainSettings) -> dict[str, Any]:
+    """Return the settings that a resumed run keeps."""
+    return {name: value for name, value in settings.to_dict().items() if name not in CHANGEABLE}
+
+
+def provenance(settings: TrainSettings) -> dict[str, Any]:
+    """Return what decides a run besides its settings: agents, their files, recorded data, code."""
+    names = {settings.expert, *settings.pool_seeds, *settings.eval_opponents}
+    names |= {name for _, shares in settings.opponents for name in shares}
+    data = data_id(read_card(Path(settings.data))) if settings.data else None
+    made_by = fingerprints(sorted(names - {"", POOL}), also=CODE)
+    return {"format": FORMAT, "data": data, "made_by": made_by}
 
 
 class Stopwatch:

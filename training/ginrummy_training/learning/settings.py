@@ -177,7 +177,7 @@ class TrainSettings:
             self._check_data()
 
     def _check_data(self) -> None:
-        from ginrummy_training.dataset.shards import Data
+        from ginrummy_training.dataset.reader import Data
 
         folder = Path(self.data)
         data = Data(folder)

@@ -25,7 +25,7 @@ from stable_baselines3.common.logger import KVWriter, Logger, TensorBoardOutputF
 
 from ginrummy_agents.learned.policy import Network, NetworkPolicy
 from ginrummy_env.policy import make_policy
-from ginrummy_training.dataset.shards import recorded_points
+from ginrummy_training.dataset.reader import recorded_points
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_summary import games_won
 from ginrummy_training.learning.curves import draw_curves
@@ -61,6 +61,7 @@ def train(
     settings: TrainSettings | None = None,
     *,
     resume: bool = False,
+    previous: bool = False,
     progress_bar: bool = False,
     report: Report = print,
 ) -> dict[str, Any]:
@@ -70,6 +71,7 @@ def train(
         folder: of the run.
         settings: of a new run; a resumed one has its own.
         resume: continue from the last checkpoint.
+        previous: with ``resume``: from the checkpoint before the last one.
         progress_bar: whether to show one.
         report: called with a line of text for each event.
 
@@ -83,7 +85,7 @@ def train(
         ResultError: nothing to resume, or a corrupt file.
     """
     if resume:
-        run, saved = Run.resume(folder)
+        run, saved = Run.resume(folder, previous=previous)
     else:
         settings = settings or TrainSettings()
         settings.check()

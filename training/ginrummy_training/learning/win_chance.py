@@ -10,22 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.win_chance import WinChance
-from ginrummy_env.core.chance import Purpose, policy_keys
+from ginrummy_env.core.chance import LEARNING_GAMES, Purpose, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.policy import Policy
 from ginrummy_training.evaluation.play_deals import play_deals, points_of
 
-__all__ = ["TEACHING_GAMES", "WinChance", "deal_points"]
-
-TEACHING_GAMES = 3 << 62
-"""Game numbers from here on are for learning without an environment: those of the environments
-have one of the two highest bits, those of matches neither."""
+__all__ = ["WinChance", "deal_points"]
 
 
 def deal_points(policy: Policy, rules: Rules, deals: int, seed: int) -> NDArray[np.int16]:
     """Return what single deals of a policy against itself pay player 0, [deals] int16."""
-    games = np.arange(deals, dtype=np.uint64) + np.uint64(TEACHING_GAMES)
+    games = np.arange(deals, dtype=np.uint64) + np.uint64(LEARNING_GAMES)
     state = new_games(seed, games, rules)
     row_keys = policy_keys(Purpose.WIN_CHANCE_DEALS, state.seed, state.game_number)
     play_deals((policy, policy), state, np.zeros(deals, dtype=np.int8), row_keys, rules)

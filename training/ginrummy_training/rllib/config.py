@@ -1,15 +1,24 @@
 """Settings of a run on RLlib, and RLlib's configuration made of them."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
 
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 
+from ginrummy_env.core.chance import MAX_SEED
+from ginrummy_env.core.checks import quoted
 from ginrummy_env.core.rules import Rules, as_rules
+from ginrummy_training.learning.setting_fields import (
+    SettingError,
+    check_fields,
+    check_policies,
+    with_changes,
+    within,
+)
 from ginrummy_training.learning.win_chance import WinChance
 from ginrummy_training.rllib.env import NAME, BatchedEnvRunner, register
 from ginrummy_training.rllib.module import SHAPE, SuitModule
@@ -20,89 +29,101 @@ MODULE = "both"
 
 @dataclass(frozen=True, kw_only=True)
 class RLlibSettings:
-    """Everything that decides a run."""
+    """Everything that decides a run.
+
+    Raises:
+        SettingError: a value that is not allowed; says what is.
+    """
 
     rules: str = "eaai"
-    seed: int = 0
+    seed: int = within(0, 0, MAX_SEED)
     start: str = ""
-    """What to start from: the folder of a run of `ginrummy train` or `imitate`, or a policy alone,
-    ``"ppo"`` or ``"ppo:FILE"``, whose value is then learned from nothing."""
-    width: int = 64
-    layers: int = 2
-    convolutions: int = 0
-    filters: int = 32
+    """Initial weights: the folder of a run of `ginrummy train`, or a policy, ``"ppo"`` or
+    ``"ppo:FILE"``, which has no value head. Empty: random weights."""
+    width: int = within(64, 1, 4_096)
+    layers: int = within(2, 1, 64)
+    convolutions: int = within(0, 0, 16)
+    filters: int = within(32, 1, 1_024)
     derived: bool = True
     ahead: bool = True
-    episode: str = "deals"
-    """See `GinRummyMultiAgentEnv`, as for the next two."""
-    reward: str = "chance"
-    max_deals: int = 200
-    env_runners: int = 0
+    episode: Literal["deal_of_game", "deal", "game"] = "deal_of_game"
+    """See `GinRummyMultiAgentEnv`, also for the next two."""
+    reward: Literal["chance", "points", "win", "final"] = "chance"
+    max_deals: int = within(200, 1, 1_000_000)
+    env_runners: int = within(0, 0, 10_000)
     """Processes that play; 0: the learner's own."""
-    envs: int = 64
+    envs: int = within(64, 1, 65_536)
     """Games at once in each."""
     batched: bool = True
-    """Whether a process steps its games together, else one by one as RLlib does by itself."""
-    batch: int = 8_192
-    """Decisions an iteration."""
-    minibatch: int = 1_024
-    """Decisions a step of the optimiser."""
-    epochs: int = 4
-    """How often each decision is learned from."""
-    rate: float = 3e-4
-    """Learning rate. This and what follows is as in `learning.settings.TrainSettings`."""
-    clip: float = 0.2
-    entropy: float = 0.002
-    gamma: float = 1.0
-    gae_lambda: float = 0.95
-    value_weight: float = 0.5
-    max_grad_norm: float = 0.5
+    """Whether a process steps its games together; False: one by one, as RLlib does by default."""
+    batch: int = within(8_192, 1, 1 << 22)
+    """Decisions per iteration."""
+    minibatch: int = within(1_024, 1, 1 << 22)
+    """Decisions per step of the optimizer."""
+    epochs: int = within(4, 1, 1_000)
+    """Passes over the decisions of an iteration."""
+    learning_rate: float = within(3e-4, 1e-9, 1)
+    """This and the following are as in `learning.settings.TrainSettings`."""
+    clip: float = within(0.2, 1e-9, 1)
+    entropy: float = within(0.002, 0, 10)
+    gamma: float = within(1.0, 0, 1)
+    gae_lambda: float = within(0.95, 0, 1)
+    value_weight: float = within(0.5, 0, 1_000)
+    max_grad_norm: float = within(0.5, 1e-9, 1e6)
+
+    def __post_init__(self) -> None:
+        """Check all values; `check` also checks what ``start`` names."""
+        check_fields(self)
+        self.parsed_rules()
+        if self.minibatch > self.batch:
+            raise SettingError(f"minibatch={self.minibatch}: at most the batch, {self.batch}")
+        if self.reward in ("win", "final") and self.episode == "deal_of_game":
+            raise SettingError(
+                f"reward={self.reward!r} is paid once per game: it needs episode='game'"
+            )
+        if self.reward == "chance" and self.episode == "deal":
+            raise SettingError("reward='chance' needs a game: episode='deal_of_game' or 'game'")
+
+    def check(self) -> None:
+        """Check that ``start`` names a run or a policy.
+
+        Raises:
+            SettingError: it does not.
+        """
+        if self.start and not Path(self.start).is_dir():
+            check_policies("start", [self.start])
 
     def shape(self) -> dict[str, Any]:
         """Return the settings of the layers."""
         return {name: getattr(self, name) for name in SHAPE}
 
-    def __post_init__(self) -> None:
-        for name in ("envs", "batch", "minibatch", "epochs", "width", "layers", "max_deals"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}={getattr(self, name)}: at least 1 is needed")
-        if self.env_runners < 0:
-            raise ValueError(f"env_runners={self.env_runners}: at least 0 is needed")
-        if self.minibatch > self.batch:
-            raise ValueError(f"minibatch={self.minibatch}: at most the batch, {self.batch}")
-        self.parsed_rules()
-
     def parsed_rules(self) -> Rules:
         """Return the rules.
 
         Raises:
-            ValueError: neither a preset nor settings.
+            SettingError: neither a preset nor settings of rules.
         """
-        return as_rules(self.rules)
+        try:
+            return as_rules(self.rules)
+        except ValueError as error:
+            raise SettingError(f"rules={quoted(self.rules)}: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON can hold them."""
         return asdict(self)
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> "RLlibSettings":
-        """Return the settings with these names and values, and the defaults for all others.
+    def of(cls, given: Any) -> "RLlibSettings":
+        """Return settings with these names and values, and the defaults for all others.
 
         Raises:
-            ValueError: an unknown name (lists the known ones), or a value of a wrong type.
+            SettingError: an unknown name (suggests the nearest), or a value that is not allowed.
         """
-        known = {each.name: type(each.default) for each in fields(cls)}
-        for name, value in given.items():
-            if name not in known:
-                raise ValueError(f"unknown setting {name!r}; the settings are {', '.join(known)}")
-            kinds = (int, float) if known[name] is float else (known[name],)
-            if not isinstance(value, kinds) or isinstance(value, bool) != (known[name] is bool):
-                raise ValueError(f"{name}={value!r}: {known[name].__name__} is needed")
-        return cls(**given)
+        return with_changes(cls(), given)
 
 
 def module_of(agent: str, *_: Any, **__: Any) -> str:
-    """Return which module decides for an agent: the same for both."""
+    """Return the module that decides for an agent: the same for both."""
     return MODULE
 
 
@@ -122,7 +143,7 @@ def ppo_config(settings: RLlibSettings, chance: WinChance | None) -> PPOConfig:
     spec = RLModuleSpec(module_class=SuitModule, model_config=settings.shape())
     return (
         PPOConfig()
-        # RLlib's check of environments takes actions without a look at the mask.
+        # RLlib's check of environments ignores the mask.
         .environment(NAME, env_config=env, disable_env_checking=True)
         .env_runners(
             env_runner_cls=BatchedEnvRunner if settings.batched else MultiAgentEnvRunner,
@@ -136,7 +157,7 @@ def ppo_config(settings: RLlibSettings, chance: WinChance | None) -> PPOConfig:
             train_batch_size_per_learner=settings.batch,
             minibatch_size=settings.minibatch,
             num_epochs=settings.epochs,
-            lr=settings.rate,
+            lr=settings.learning_rate,
             clip_param=settings.clip,
             entropy_coeff=settings.entropy,
             gamma=settings.gamma,
@@ -145,6 +166,6 @@ def ppo_config(settings: RLlibSettings, chance: WinChance | None) -> PPOConfig:
             grad_clip=settings.max_grad_norm,
             use_kl_loss=False,
         )
-        # A seed is one of a 32-bit generator's there.
+        # RLlib's seeds have 31 bits.
         .debugging(seed=settings.seed % (1 << 31), log_level="ERROR")
     )

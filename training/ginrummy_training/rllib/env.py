@@ -1,7 +1,7 @@
-"""Gin rummy as RLlib's MultiAgentEnv: two agents, only the one to move is asked.
+"""Gin rummy as RLlib's MultiAgentEnv: two agents, of which only the mover acts.
 
-`register` makes it known as ``"gin_rummy_v0"``. RLlib steps its environments one by one, which the
-engine is not made for: `BatchedEnvRunner` lets it step them together, with the same games.
+`register` registers it as ``"gin_rummy_v0"``. RLlib steps its environments one by one, which is
+slow with this engine: `BatchedEnvRunner` steps them together, with the same games.
 """
 
 from typing import Any
@@ -22,7 +22,7 @@ from ginrummy_env.envs.aec_env import AGENTS
 from ginrummy_training.rllib.games import Over, SelfPlayGames
 
 NAME = "gin_rummy_v0"
-"""What the environment is registered as."""
+"""The registered name of the environment."""
 
 OBSERVATIONS, MASK = "observations", "action_mask"
 """The parts of an observation, named as in RLlib's example of action masking."""
@@ -47,24 +47,24 @@ def observation_space(derived: bool = True, ahead: bool = True) -> spaces.Dict:
 
 
 def register() -> None:
-    """Register the environment with RLlib under its `NAME`; to do so again changes nothing."""
+    """Register the environment with RLlib under its `NAME`; may be called repeatedly."""
     register_env(NAME, GinRummyMultiAgentEnv)
 
 
 class GinRummyMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
     """A game between ``player_0`` and ``player_1``.
 
-    Each step is one decision of one agent, and only the agent who is to move next is observed; at
-    the end of an episode both are, without a legal action. Both are paid in the step that ends a
-    deal, so what an agent is paid follows from his last decision of the deal on.
+    Each step is one decision of one agent, and only the agent to move next gets an observation; at
+    the end of an episode both do, without a legal action. Both get their reward in the step that
+    ends a deal, so it belongs to an agent's last decision of the deal.
 
     ``env_config``:
 
     - ``rules``: a preset's name, a dict of settings, or Rules ("classic").
-    - ``episode``: ``"deals"`` (the default): full games whose every deal is an episode of its own,
-      the next ``reset`` deals on; ``"game"``: a full game; ``"deal"``: single deals from 0 : 0.
-    - ``reward``: ``"points"`` (the default) of a deal / 100; ``"chance"``: twice what a deal
-      changes in the chance of winning the game, which ``chance`` (a `WinChance`) tells; with
+    - ``episode``: ``"deal_of_game"`` (the default): full games in which every deal is an episode,
+      and ``reset`` deals the next; ``"game"``: a full game; ``"deal"``: single deals from 0 : 0.
+    - ``reward``: ``"points"`` (the default) of a deal / 100; ``"chance"``: twice the
+      change in the chance of winning the game, given by ``chance`` (a `WinChance`); with
       ``"game"`` also ``"win"`` and ``"final"``.
     - ``max_deals``: deals after which a game is cut off (200).
     - ``derived``, ``ahead``: which planes are observed (both).
@@ -74,7 +74,7 @@ class GinRummyMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         """Make the environment; ``reset`` deals.
 
         Raises:
-            ValueError: a setting that there is not, or a bad value.
+            ValueError: an unknown setting, or a bad value.
         """
         super().__init__()
         self.games = SelfPlayGames(1, config)
@@ -93,7 +93,7 @@ class GinRummyMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
         """Start an episode: the next deal of the game, or another game.
 
         Args:
-            seed: begins a stream of games: the same seed gives the same games.
+            seed: starts a stream of games: the same seed gives the same games.
             options: not used.
         """
         super().reset(seed=seed)
@@ -111,7 +111,7 @@ class GinRummyMultiAgentEnv(MultiAgentEnv):  # type: ignore[misc]
 
         Raises:
             IllegalActionError: it is not legal; nothing has changed.
-            ValueError: it is not the mover alone who acts.
+            ValueError: not exactly the mover acts.
         """
         stepped = _step(self.games, _ROW, [action_dict])[0]
         if stepped[2]["__all__"] or stepped[3]["__all__"]:

@@ -1,4 +1,4 @@
-"""N games for two learners each: what RLlib's environments are made of. Without RLlib."""
+"""N games for two learners each, the core of RLlib's environments; does not import RLlib."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ginrummy_agents.learned.inputs import features
 from ginrummy_env.core.cards import Rows
+from ginrummy_env.core.checks import did_you_mean, one_of
 from ginrummy_env.core.state import NOBODY, BatchState
 from ginrummy_env.core.view import make_view
 from ginrummy_env.envs.deal_infos import EndedDeals
@@ -17,14 +18,14 @@ from ginrummy_training.learning.win_chance import WinChance
 
 DEFAULTS: dict[str, Any] = {
     "rules": "classic",
-    "episode": "deals",
+    "episode": "deal_of_game",
     "reward": "points",
     "chance": None,
     "max_deals": 200,
     "derived": True,
     "ahead": True,
 }
-"""What an environment's ``env_config`` may say; `env.GinRummyMultiAgentEnv` tells what it means."""
+"""Settings of an environment's ``env_config``; `env.GinRummyMultiAgentEnv` documents them."""
 
 Seen = tuple[NDArray[np.float32], NDArray[np.float32]]
 """Observations [K, size] and legal actions [K, 108], 1 and 0."""
@@ -36,10 +37,10 @@ class Over:
 
     rows: Rows
     terminated: NDArray[np.bool_]
-    """Else they were cut off."""
+    """False: truncated."""
     deals: EndedDeals
     places: Rows
-    """Where their last deals are among those of ``deals``."""
+    """Indices of their last deals in ``deals``."""
 
 
 class SelfPlayGames:
@@ -53,24 +54,28 @@ class SelfPlayGames:
         """Make them; `begin` deals.
 
         Raises:
-            ValueError: a setting that there is not, or a bad value.
+            ValueError: an unknown setting, or a bad value.
         """
         unknown = set(config or {}) - set(DEFAULTS)
         if unknown:
-            known = ", ".join(DEFAULTS)
-            raise ValueError(f"unknown env_config {sorted(unknown)}; there are {known}")
+            name = sorted(unknown)[0]
+            raise ValueError(
+                f"unknown setting {name!r} of env_config{did_you_mean(name, DEFAULTS)}; the "
+                f"settings are {', '.join(DEFAULTS)}"
+            )
         given = {**DEFAULTS, **(config or {})}
         self.episode = str(given["episode"])
         paid = given["reward"]
         self.chance: WinChance | None = given["chance"]
-        if self.episode not in ("deals", "deal", "game"):
-            raise ValueError(f"episode={self.episode!r}: 'deals', 'deal' or 'game' is needed")
+        one_of("episode", self.episode, ("deal_of_game", "deal", "game"))
         if (paid == "chance") != (self.chance is not None):
-            raise ValueError("the chance of winning goes with the reward 'chance', and only there")
+            raise ValueError(
+                "the reward 'chance' needs a chance of winning; no other reward takes one"
+            )
         if paid == "chance" and self.episode == "deal":
-            raise ValueError("reward='chance' needs a game: episode='deals' or 'game'")
-        if paid in ("win", "final") and self.episode == "deals":
-            raise ValueError(f"reward={paid!r} is paid for a game: it needs episode='game'")
+            raise ValueError("reward='chance' needs a game: episode='deal_of_game' or 'game'")
+        if paid in ("win", "final") and self.episode == "deal_of_game":
+            raise ValueError(f"reward={paid!r} is paid once per game: it needs episode='game'")
         self.games = Episodes(
             count,
             EpisodeOptions(
@@ -93,7 +98,7 @@ class SelfPlayGames:
         return self.games.state.player
 
     def seed(self, rows: Rows, seeds: Any, slots: Any) -> None:
-        """Begin new streams in these rows; see `Episodes.seed`."""
+        """Start new streams in these rows; see `Episodes.seed`."""
         self.games.seed(rows, seeds, slots)
         self._dealt[rows] = False
 
@@ -106,11 +111,11 @@ class SelfPlayGames:
         """Take an action in each of these rows.
 
         Args:
-            rows: [K], none twice.
+            rows: [K], distinct.
             actions: [K].
 
         Returns:
-            (what players 0 and 1 are paid [K, 2], the episodes that have ended).
+            (rewards of players 0 and 1 [K, 2], the episodes that have ended).
 
         Raises:
             IllegalActionError: an action is not legal; nothing has changed.
@@ -128,18 +133,18 @@ class SelfPlayGames:
         paid = ended.rewards if self.chance is None else self._changes(ended.state, self.chance)
         rewards[np.searchsorted(rows, ended.rows)] = paid
         game_over = ended.terminated | ended.truncated
-        over = np.ones_like(game_over) if self.episode == "deals" else game_over
+        over = np.ones_like(game_over) if self.episode == "deal_of_game" else game_over
         self._dealt[ended.rows[over]] = ~game_over[over]
-        terminated = np.ones_like(over) if self.episode == "deals" else ended.terminated
+        terminated = np.ones_like(over) if self.episode == "deal_of_game" else ended.terminated
         places = np.flatnonzero(over)
         return rewards, Over(ended.rows[over], terminated[over], ended, places)
 
     def see(self, rows: Rows) -> Seen:
-        """Return what the players to move see in these rows."""
+        """Return what the players to move observe in these rows."""
         return self._see(self.games.state.select(rows), None)
 
     def see_ended(self, over: Over, player: int) -> Seen:
-        """Return what a player sees at the end of episodes: no action is legal."""
+        """Return what a player observes at the end of episodes: no action is legal."""
         return self._see(over.deals.state.select(over.places), player)
 
     def _see(self, state: BatchState, player: int | None) -> Seen:
@@ -148,7 +153,7 @@ class SelfPlayGames:
         return seen, view.action_masks().astype(np.float32)
 
     def _changes(self, ended: BatchState, chance: WinChance) -> NDArray[np.float64]:
-        """Return twice what deals have changed in the chances of winning, [D, 2] by player."""
+        """Return twice the change in the chance of winning by deals, [D, 2] by player."""
         before = ended.scores.copy()
         won = np.flatnonzero(ended.winner != NOBODY)
         before[won, ended.winner[won]] -= ended.points[won]

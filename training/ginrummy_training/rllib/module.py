@@ -24,19 +24,19 @@ SHAPE: dict[str, Any] = {
     "convolutions": 0,
     "filters": 32,
 }
-"""What ``model_config`` may say: the settings of `learning.network.SuitFeatures`."""
+"""Settings of ``model_config``: those of `learning.network.SuitFeatures`."""
 
 
 class SuitModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
     """The layers of `ginrummy_training.learning.network`, for PPO.
 
-    An action that is not legal has the lowest number there is for a logit: it is never drawn, and
-    the gradient of the legal ones does not know of it.
+    An illegal action gets the lowest possible logit: it is never sampled, and does not affect the
+    gradient of the legal ones.
     """
 
     def setup(self) -> None:
         """Make the layers; RLlib calls it."""
-        # RLlib puts settings of its own beside these, for modules that it builds itself.
+        # RLlib adds settings of its own, for modules that it builds itself.
         self.shape = {name: self.model_config.get(name, usual) for name, usual in SHAPE.items()}
         space = self.observation_space
         if not isinstance(space, spaces.Dict) or set(space.spaces) != {OBSERVATIONS, MASK}:
@@ -77,18 +77,18 @@ class SuitModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         """Return the policy as `ginrummy_agents.learned.policy` plays it.
 
         Args:
-            about: what its file is to tell besides.
+            about: further entries of its file's description.
         """
-        told = {
+        described = {
             "derived": self.shape["derived"],
             "ahead": self.shape["ahead"],
             "ginrummy_env": ginrummy_env.__version__,
             **(about or {}),
         }
-        return Network(arrays_of(self), told)
+        return Network(arrays_of(self), described)
 
     def take(self, network: Network) -> None:
-        """Take a policy's weights; the value's own head stays as it is.
+        """Load a policy's weights; the value head is left unchanged.
 
         Raises:
             ValueError: layers of another shape, or other planes.

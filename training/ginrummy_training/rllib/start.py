@@ -1,4 +1,4 @@
-"""What a run on RLlib may start from: a policy file, or a run of `ginrummy train` or `imitate`."""
+"""Initial weights of a run on RLlib, from a policy file or a run of `ginrummy train`."""
 
 from pathlib import Path
 from typing import Any
@@ -26,12 +26,12 @@ def policy_network(spec: str, rules: Rules) -> Network:
 
 
 def run_weights(folder: Path) -> dict[str, torch.Tensor]:
-    """Return what a run of `ginrummy train` or `imitate` has learned, its value too.
+    """Return the weights of a run of `ginrummy train` or `imitate`, with its value head.
 
     Raises:
-        ResultError: no run, none with a checkpoint, or damaged.
+        ResultError: no run, no checkpoint yet, or a damaged one.
     """
-    _, saved = Run.resume(folder)
+    _, saved = Run.open(folder)
     if saved is None:
         raise ResultError(f"{folder}: there is no checkpoint yet")
     parts = ("features_extractor.", "action_net.", "value_net.")
@@ -39,7 +39,7 @@ def run_weights(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def start(algorithm: Any, source: str, rules: Rules) -> None:
-    """Give an algorithm the weights of a run or of a policy, the learner and all that play.
+    """Load the weights of a run or a policy into an algorithm: its learner and its env runners.
 
     Args:
         algorithm: RLlib's.
@@ -61,6 +61,6 @@ def start(algorithm: Any, source: str, rules: Rules) -> None:
 
     try:
         algorithm.learner_group.foreach_learner(take)
-    except RuntimeError as error:  # torch's word for shapes that differ
+    except RuntimeError as error:  # what torch raises for other shapes
         raise ValueError(f"start={source!r}: {error}") from error
     algorithm.env_runner_group.sync_weights(from_worker_or_learner_group=algorithm.learner_group)

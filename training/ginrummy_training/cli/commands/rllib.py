@@ -27,6 +27,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="of the run, a new one")
     parser.add_argument("--iterations", type=whole, default=100, metavar="N", help="in all (100)")
     parser.add_argument("--resume", action="store_true", help="resume the run in the folder")
+    parser.add_argument("--previous", action="store_true",
+                        help="with --resume: from the checkpoint before the last one")  # fmt: skip
     parser.add_argument("--rules", metavar="RULES", help="a preset or settings, see below (eaai)")
     parser.add_argument("--seed", type=whole, metavar="N",
                         help="seed of decks, agents and weights (0)")  # fmt: skip
@@ -62,6 +64,8 @@ def run(options: argparse.Namespace) -> int:
             given[name] = getattr(options, name)
     if options.resume and given:
         raise ValueError(f"{', '.join(given)}: a resumed run keeps its settings")
+    if options.previous and not options.resume:
+        raise ValueError("--previous needs --resume")
     settings = None if options.resume else RLlibSettings.of(given)
     runners = (settings or settings_in(options.folder)).env_runners
     try:
@@ -74,7 +78,8 @@ def run(options: argparse.Namespace) -> int:
                 eval_every=max(1, options.eval_every),
                 eval_games=options.eval_games,
                 opponents=options.opponents,
-                say=lambda text: print(text, flush=True),
+                previous=options.previous,
+                report=lambda text: print(text, flush=True),
             )
     except KeyboardInterrupt:
         log("\ninterrupted; --resume continues from the last checkpoint")

@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
                 options.games,
                 workers=workers_for(options),
                 maker=maker,
-                tell=lambda done, games: progress(" – ".join(plan.names), done, games),
+                report=lambda done, games: progress(" – ".join(plan.names), done, games),
             )
     except KeyboardInterrupt:
         return interrupted(options.out)

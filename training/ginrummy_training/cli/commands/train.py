@@ -38,7 +38,7 @@ files in the folder:
   settings.json        settings, command, exact versions
   log.csv              losses, evaluations, how deals ended, time
   best.npz             the best policy so far; imitation.npz: before PPO; last.npz: at the end
-  checkpoint.pt        what --resume starts from
+  checkpoint-*.pt      the last two checkpoints, for --resume; checkpoint.json has their SHA-256
   pool-*.npz           past policies to play against
   result.json          after the end: the best policy on fresh decks
   curve.png            games won over the steps
@@ -53,6 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="of the run, a new one")
     parser.add_argument("--resume", action="store_true", help="resume the run in the folder")
+    parser.add_argument("--previous", action="store_true",
+                        help="with --resume: from the checkpoint before the last one")  # fmt: skip
     parser.add_argument("--preset", choices=PRESETS, default="quick", help="(quick)")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings, TOML")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="given",
@@ -106,7 +108,7 @@ def settings_of(options: argparse.Namespace) -> "TrainSettings":
             given[name] = value
     folder = getattr(options, "data", None)
     if folder is not None:
-        from ginrummy_training.dataset.shards import Data
+        from ginrummy_training.dataset.reader import Data
 
         given["data"] = str(folder)
         agents = Data(folder).agents
@@ -136,18 +138,22 @@ def show(settings: "TrainSettings") -> None:
 
 def start(options: argparse.Namespace, settings: "TrainSettings | None") -> int:
     """Run the training; None resumes one, and only its length may be changed."""
+    if options.previous and not options.resume:
+        raise ValueError("--previous needs --resume")
     try:
         from ginrummy_training.learning.run_folder import Run
         from ginrummy_training.learning.train import train
     except ModuleNotFoundError as error:
         raise RuntimeError(f"{error.name} is missing: {NEEDED}") from error
     if options.resume:
-        Run.extend(options.folder, dict(assignment(text) for text in options.given))
+        given = dict(assignment(text) for text in options.given)
+        Run.extend(options.folder, given, previous=options.previous)
     try:
         train(
             options.folder,
             settings,
             resume=options.resume,
+            previous=options.previous,
             progress_bar=sys.stderr.isatty(),
             report=lambda text: print(text, flush=True),
         )
