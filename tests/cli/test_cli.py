@@ -26,6 +26,8 @@ from ginrummy_training.learning.settings import TrainSettings
 
 ROOT = Path(__file__).parents[2]
 PLAY = ("--games", "20", "--workers", "1", "--seed", "3")
+SHORT = ("--rules", "eaai,target=30")
+"""A match takes as long as its longest game."""
 
 
 def run(capsys, *arguments):
@@ -91,7 +93,7 @@ def test_match_prints_and_writes(capsys, tmp_path):
 def test_the_same_command_gives_the_same_output(capsys):
     texts = []
     for _ in range(2):
-        _, out, _ = run(capsys, "match", "simple", "gold", *PLAY)
+        _, out, _ = run(capsys, "match", "simple", "gold", *PLAY, *SHORT)
         texts.append(re.sub(r"\n.*time per decision.*\n|\n[\d.]+ s\n", "\n", out))
     assert texts[0] == texts[1]
 
@@ -192,14 +194,15 @@ def test_damaged_files_are_said_in_one_line(capsys, tmp_path):
 
 
 def test_the_games_of_another_match_are_not_touched(capsys, tmp_path):
-    run(capsys, "match", "simple", "gold", *PLAY, "--out", tmp_path)
-    code, _, err = run(capsys, "match", "simple", "gold", "--games", "20", "--out", tmp_path)
+    run(capsys, "match", "simple", "gold", *PLAY, *SHORT, "--out", tmp_path)
+    other = ("match", "simple", "gold", "--games", "20", *SHORT, "--out", tmp_path)
+    code, _, err = run(capsys, *other)
     assert code == 2
     assert "another match: seed is 3 there and 0 here" in err
 
 
 def test_replay_refuses_what_is_not_there(capsys, tmp_path):
-    run(capsys, "match", "simple", "gold", *PLAY, "--out", tmp_path, "--records", "1")
+    run(capsys, "match", "simple", "gold", *PLAY, *SHORT, "--out", tmp_path, "--records", "1")
     file = tmp_path / "records.txt"
     for options, says in (
         (["--game", "2"], "has 1 games"),
@@ -213,8 +216,9 @@ def test_replay_refuses_what_is_not_there(capsys, tmp_path):
 
 @pytest.mark.parametrize("workers", [1, 2])
 def test_ctrl_c_stops_and_the_same_command_goes_on(capsys, tmp_path, workers):
-    arguments = ["match", "simple", "gold", "--seed", "3", "--out", tmp_path, "--batch", "64"]
-    process = start(*arguments, "--games", "20000", "--workers", workers, start_new_session=True)
+    arguments = ["match", "simple", "gold", "--seed", "3", *SHORT, "--out", tmp_path]
+    arguments += ["--batch", "64"]
+    process = start(*arguments, "--games", "60000", "--workers", workers, start_new_session=True)
     deadline = time.monotonic() + 600
     while not (tmp_path / "games.npz").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -227,7 +231,7 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(capsys, tmp_path, workers):
     assert 0 < MatchResult.load(tmp_path / "games.npz", 200).table["done"].sum()
     code, _, _ = run(capsys, *arguments, "--games", "200")
     assert code == 0
-    fresh = play_match("simple", "gold", games=200, seed=3)
+    fresh = play_match("simple", "gold", games=200, seed=3, rules=SHORT[1])
     kept = MatchResult.load(tmp_path / "games.npz", 200)
     assert kept.table.tobytes() == fresh.table.tobytes()
 

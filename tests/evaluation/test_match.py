@@ -32,6 +32,7 @@ from ginrummy_training.storage import ResultError, read_arrays, write_arrays
 ROOT = Path(__file__).parents[2]
 
 SHORT = replace(EAAI, target=30)
+CLASSIC_SHORT = Rules(target=30)
 """A match takes as long as its longest game: so games of a few deals."""
 
 
@@ -202,8 +203,8 @@ def test_the_table_is_what_the_records_say(played, records):
 
 
 def test_under_the_classic_rules_bonuses_are_in_the_final_scores():
-    result = play_match("simple", "gold", games=12, seed=3)
-    match = match_module.Match(("simple", "gold"), Rules(), 3)
+    result = play_match("simple", "gold", games=12, seed=3, rules=CLASSIC_SHORT)
+    match = match_module.Match(("simple", "gold"), CLASSIC_SHORT, 3)
     for row, counted in zip(result.table, recount(record_games(match, 12)), strict=True):
         assert (row["final_a"], row["final_b"]) == (counted["final_a"], counted["final_b"])
     assert (result.table["final_a"] != result.table["points_a"]).any()
@@ -389,12 +390,12 @@ def test_a_file_of_another_match_is_not_touched(tmp_path, other, what):
 
 def test_damaged_files_are_errors(tmp_path):
     out = tmp_path / "games.npz"
-    result = play_match("simple", "gold", games=6, seed=5, out=out)
+    result = play_match("simple", "gold", games=6, seed=5, rules=CLASSIC_SHORT, out=out)
     whole = out.read_bytes()
     for damaged in (whole[: len(whole) // 2], b"", b"nothing of the kind", b"PK" + whole[2:900]):
         out.write_bytes(damaged)
         with pytest.raises(ResultError, match=r"games\.npz: corrupt"):
-            play_match("simple", "gold", games=6, seed=5, out=out)
+            play_match("simple", "gold", games=6, seed=5, rules=CLASSIC_SHORT, out=out)
     for place in range(0, len(whole), 97):
         flipped = bytearray(whole)
         flipped[place] ^= 0x10
@@ -412,7 +413,7 @@ def test_damaged_files_are_errors(tmp_path):
 def kept(tmp_path_factory):
     """The file of a match, its columns and its description."""
     out = tmp_path_factory.mktemp("kept") / "games.npz"
-    play_match("simple", "gold", games=6, seed=5, out=out)
+    play_match("simple", "gold", games=6, seed=5, rules=CLASSIC_SHORT, out=out)
     return (out, *read_arrays(out))
 
 
@@ -511,11 +512,11 @@ def test_a_file_of_another_format_or_code_is_refused(tmp_path, kept):
     out = tmp_path / "games.npz"
     write_arrays(out, arrays, {**about, "format": 1})
     with pytest.raises(ResultError, match="of format 1"):
-        play_match("simple", "gold", games=6, seed=5, out=out)
+        play_match("simple", "gold", games=6, seed=5, rules=CLASSIC_SHORT, out=out)
     made_by = {**about["made_by"], "engine": "0" * 16}
     write_arrays(out, arrays, {**about, "made_by": made_by})
     with pytest.raises(ResultError, match="the code of the rules or of the match has changed"):
-        play_match("simple", "gold", games=6, seed=5, out=out)
+        play_match("simple", "gold", games=6, seed=5, rules=CLASSIC_SHORT, out=out)
 
 
 RUN = """

@@ -88,7 +88,7 @@ class TestSmoke:
         ]
 
     def test_what_it_wrote_plays_by_name(self, run):
-        result = play_match(f"ppo:{run[0] / 'best.npz'}", "simple", games=4, rules="eaai")
+        result = play_match(f"ppo:{run[0] / 'best.npz'}", "simple", games=4, rules="eaai,target=30")
         assert result.complete
         about = {name: Network.load(run[0] / f"{name}.npz").about for name in ("imitation", "last")}
         assert about["imitation"]["steps"] == 0
