@@ -6,6 +6,7 @@ import sys
 from collections import Counter
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -194,6 +195,21 @@ def test_folders_and_modules_stay_small():
     }
     long = {path for path, count in lines.items() if count > MOST_LINES} - LONG
     assert not long, f"at most {MOST_LINES} lines: {[(path, lines[path]) for path in long]}"
+
+
+@pytest.mark.parametrize(
+    "package",
+    [
+        name
+        for name, path in modules().items()
+        if path.stem == "__init__" and name.split(".")[0] in ORDER
+    ],
+)
+def test_packages_list_their_public_names_and_modules(package):
+    """`__all__` says what is public: names of the package itself, or modules in it."""
+    loaded = import_module(package)
+    for name in loaded.__all__:
+        assert f"{package}.{name}" in modules() or hasattr(loaded, name), f"{package}.{name}"
 
 
 def test_names_of_tests_have_a_dozen_words_at_most():

@@ -1,1 +1,14 @@
 """Matches, tournaments, self-play, training and the command line."""
+
+__all__ = [
+    "analysis",
+    "cluster",
+    "dataset",
+    "evaluation",
+    "experiments",
+    "learning",
+    "play",
+    "plotting",
+    "rllib",
+    "statistics",
+]

@@ -1,1 +1,3 @@
 """The command line, ``ginrummy``: `main`, and one module per command."""
+
+__all__ = ["main"]

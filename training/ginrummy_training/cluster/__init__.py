@@ -2,3 +2,5 @@
 
 Needs the extra ``scale``; `cost` and `simulate` do not.
 """
+
+__all__ = ["ray_dataset", "ray_runner"]

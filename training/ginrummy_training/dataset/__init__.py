@@ -1,1 +1,3 @@
 """Games as data: one row per decision, in Parquet shards."""
+
+__all__ = ["generate", "schema", "shards"]

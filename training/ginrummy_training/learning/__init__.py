@@ -1,1 +1,3 @@
 """Training: imitation, MaskablePPO, opponents, checkpoints, curves."""
+
+__all__ = ["curves", "imitation", "network", "settings", "train"]

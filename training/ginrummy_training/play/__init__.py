@@ -1,1 +1,3 @@
 """Playing against an agent: in the terminal and in the browser."""
+
+__all__ = ["terminal_player"]

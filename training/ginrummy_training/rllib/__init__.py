@@ -2,3 +2,5 @@
 
 Needs the extra ``scale``. ``ginrummy rllib --help`` says how to train.
 """
+
+__all__ = ["config", "env", "module", "train"]
