@@ -1,6 +1,7 @@
 """What notebooks keep: made once, read again, made anew with other settings."""
 
 import json
+from functools import partial
 
 import pandas as pd
 import pytest
@@ -49,7 +50,7 @@ def test_a_damaged_table_is_named(own_folder):
     with pytest.raises(ResultError, match=path.name):
         kept("a", lambda: made([]), games=20)
     path.write_text('{"settings": {"games": 22}}', encoding="utf-8")
-    with pytest.raises(ResultError, match="other settings"):
+    with pytest.raises(ResultError, match="do not fit its name"):
         kept("a", lambda: made([]), games=20)
 
 
@@ -79,3 +80,17 @@ def test_switches(monkeypatch):
     monkeypatch.setenv(module.FAST_VARIABLE, "0")
     monkeypatch.setenv(module.WORKERS_VARIABLE, "4")
     assert (fast(), workers()) == (False, 4)
+
+
+COUNTED = []
+
+
+def counted(value):
+    COUNTED.append(value)
+    return made([], value)
+
+
+def test_other_arguments_of_what_makes_a_table_make_another_one():
+    for value in (1.0, 1.0, 2.0, 1.0):
+        assert kept("a", partial(counted, value), games=20)["won"][0] == value
+    assert COUNTED == [1.0, 2.0]

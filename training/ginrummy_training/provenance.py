@@ -94,13 +94,22 @@ def policy_fingerprint(policy: str | Policy) -> dict[str, str]:
             an open file). Such a policy may have a method ``fingerprint()`` that returns text in
             place of its parameters.
     """
-    made = make_policy(policy)
+    return value_fingerprint(make_policy(policy), agent_name(policy))
+
+
+def value_fingerprint(value: Any, name: str = "") -> dict[str, str]:
+    """Return what any value is, such as a function with its arguments; see `policy_fingerprint`.
+
+    Args:
+        value: a function, a `functools.partial`, a policy, or anything that these hold.
+        name: what errors call it.
+    """
     parts = _Parts()
     try:
-        parts.add(made)
+        parts.add(value)
     except (TypeError, AttributeError) as error:
         raise ValueError(
-            f"{agent_name(policy)} cannot be compared with what made a result before: {error}; "
+            f"{name or repr(value)} cannot be compared with what made a result before: {error}; "
             "give it a method fingerprint() that returns text"
         ) from error
     return {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from ginrummy_training.provenance import digest, environment
+from ginrummy_training.provenance import digest, environment, value_fingerprint
 from ginrummy_training.storage import ResultError, read_json, write_json
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def kept(name: str, make: Callable[[], Any], **settings: Any) -> pd.DataFrame:
     Raises:
         ResultError: what is kept is damaged.
     """
-    about = {"settings": settings, **environment()}
+    about = {"settings": settings, **environment(), "made_by": value_fingerprint(make)}
     path = kept_root() / f"{name}-{_mark(about)}.json"
     if not path.exists():
         table = pd.DataFrame(make()).reset_index(drop=True)
