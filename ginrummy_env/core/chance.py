@@ -27,10 +27,6 @@ _TO_UNIT = 2.0**-53
 
 MAX_SEED = 2**64 - 1
 
-LEARNING_GAMES = 3 << 62
-"""Game numbers from here on are for learning without an environment: those of the environments have
-one of the two highest bits set, those of matches neither."""
-
 
 class Purpose(IntEnum):
     """What random numbers are for: the first part of their keys, so that no two uses share them."""
@@ -56,6 +52,28 @@ class Purpose(IntEnum):
     SEAT = 102
     WIN_CHANCE_DEALS = 104
     IMITATION = 105
+
+
+class FirstGame(IntEnum):
+    """Where the game numbers of each use begin, so that no two uses have decks in common.
+
+    Each use has the numbers up to the next one. An environment's numbers hold the row and the
+    episode; all others count from their first.
+    """
+
+    MATCH = 0
+    """Matches, tournaments and games of people."""
+    CHAMPION_FIT = 1 << 61
+    BELIEF_FIT = (1 << 61) + (1 << 58)
+    """Fit and check of the belief."""
+    DEAL_POINTS_FIT = (1 << 61) + (2 << 58)
+    SEARCH_GAIN = (1 << 61) + (3 << 58)
+    TRAIN = 1 << 62
+    """Environments with ``split="train"``."""
+    EVAL = 1 << 63
+    """Environments with ``split="eval"``."""
+    LEARNING = 3 << 62
+    """Learning without an environment: imitation, data to learn from, points of deals."""
 
 
 def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:

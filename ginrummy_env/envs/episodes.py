@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import IllegalActionError
 from ginrummy_env.core.cards import NO_CARD, NUM_CARDS, Rows
-from ginrummy_env.core.chance import MAX_SEED, require_seed
+from ginrummy_env.core.chance import MAX_SEED, FirstGame, require_seed
 from ginrummy_env.core.checks import quoted, whole
 from ginrummy_env.core.deal import require_decks
 from ginrummy_env.core.game import game_winners, next_deals, restart
@@ -31,7 +31,7 @@ POINTS_A_REWARD = 100
 """Points that make a reward of 1 in the modes "points" and "final"."""
 
 _EPISODE_BITS = np.uint64(32)
-_SPLIT_BASE: dict[str, int] = {"train": 1 << 62, "eval": 1 << 63}
+_FIRST_GAME: dict[str, int] = {"train": FirstGame.TRAIN, "eval": FirstGame.EVAL}
 _SIGN = np.array([1.0, -1.0, 0.0])  # of player 0, by winner 0, 1 or NOBODY (-1)
 
 
@@ -245,7 +245,7 @@ class Episodes:
             dealers: [K] first dealers (0 or 1); by the cut if None.
             decks: [K, 52] first decks in dealing order; by chance if None.
         """
-        base = np.uint64(_SPLIT_BASE[self.options.split])
+        base = np.uint64(_FIRST_GAME[self.options.split])
         games = base | self.slots[rows] << _EPISODE_BITS | self.numbers[rows]
         restart(
             self.state,

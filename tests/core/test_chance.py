@@ -1,12 +1,22 @@
 """Chance: random numbers that are a function of their place alone."""
 
+import itertools
 import random
 
 import numpy as np
 import pytest
 from positions import chi_square_p
 
-from ginrummy_env.core.chance import Purpose, RowRandom, bits, keys, mix, policy_keys, require_seed
+from ginrummy_env.core.chance import (
+    FirstGame,
+    Purpose,
+    RowRandom,
+    bits,
+    keys,
+    mix,
+    policy_keys,
+    require_seed,
+)
 
 SPLITMIX_1234567 = [
     6457827717110365317,
@@ -184,3 +194,10 @@ def test_policy_keys_depend_on_every_part_and_not_on_the_batch():
     table = policy_keys(Purpose.MATCH, seeds[:, 0], 5)
     assert len({*table.tolist(), *policy_keys(Purpose.HINTS, np.uint64([3, 4]), 5).tolist()}) == 4
     assert policy_keys(Purpose.MATCH, 4, 5)[0] == table[1]
+
+
+def test_no_two_uses_of_game_numbers_come_near_each_other():
+    """2**58 games each: an environment's take 2**26 rows of 2**32 episodes."""
+    firsts = sorted(FirstGame)
+    assert all(after - first >= 2**58 for first, after in itertools.pairwise([*firsts, 2**64]))
+    assert firsts[0] == FirstGame.MATCH == 0

@@ -18,7 +18,7 @@ import pytest
 
 from ginrummy_agents.explain import explain
 from ginrummy_agents.learned.policy import NetworkPolicy, load_network, shipped
-from ginrummy_env.core.chance import LEARNING_GAMES, Purpose, RowRandom, keys, policy_keys
+from ginrummy_env.core.chance import FirstGame, Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.observation import observe
 from ginrummy_env.core.rules import EAAI
@@ -72,7 +72,7 @@ def replayed(folder):
         table = data.read(entry, names)
         games, starts = np.unique(table["game"], return_index=True)
         ends = np.append(starts[1:], len(table["game"]))
-        decks = deck_numbers(games) + np.uint64(LEARNING_GAMES)
+        decks = deck_numbers(games) + np.uint64(FirstGame.LEARNING)
         state = new_games(np.uint64(PLAN.seed), decks, PLAN.rules)
         at = starts.copy()
         while (at < ends).any():
@@ -211,7 +211,7 @@ class TestFolder:
 
     def test_games_are_on_decks_that_matches_do_not_have(self):
         numbers = np.arange(50)
-        taught = deck_numbers(numbers) + np.uint64(LEARNING_GAMES)
+        taught = deck_numbers(numbers) + np.uint64(FirstGame.LEARNING)
         assert not np.isin(taught, deck_numbers(np.arange(10_000))).any()
         assert (taught >> np.uint64(62) == 3).all()
 

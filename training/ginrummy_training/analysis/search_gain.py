@@ -21,14 +21,14 @@ from ginrummy_agents.search.policy import Search
 from ginrummy_agents.win_chance import win_chance
 from ginrummy_env.core.actions import KNOCK
 from ginrummy_env.core.cards import NUM_CARDS, Rows
-from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
+from ginrummy_env.core.chance import FirstGame, Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.core.state import BatchState, Phase, concatenate
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import Policy, make_policy
-from ginrummy_training.evaluation.play_deals import SEARCH_GAIN_GAMES, play_deals, points_of
+from ginrummy_training.evaluation.play_deals import play_deals, points_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -55,7 +55,7 @@ class Positions:
 def collect(base: Policy, other: Policy, rules: Rules, deals: int, seed: int) -> Positions:
     """Play deals from random scores and return decisions of the base policy."""
     numbers = np.arange(deals, dtype=np.uint64)
-    state = new_games(seed, SEARCH_GAIN_GAMES + numbers, rules)
+    state = new_games(seed, np.uint64(FirstGame.SEARCH_GAIN) + numbers, rules)
     scores = RowRandom(keys(Purpose.GAIN_SCORES, np.uint64(seed), numbers)).random((deals, 2))
     state.scores[:] = (scores * rules.target).astype(np.int16)
     row_keys = policy_keys(Purpose.GAIN_DEALS, np.uint64(seed), numbers)

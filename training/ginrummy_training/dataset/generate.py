@@ -16,7 +16,7 @@ import numpy as np
 
 import ginrummy_env
 from ginrummy_agents.explain import explain
-from ginrummy_env.core.chance import LEARNING_GAMES, RowRandom, keys
+from ginrummy_env.core.chance import FirstGame, RowRandom, keys
 from ginrummy_env.core.checks import whole
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import rules_name
@@ -175,7 +175,7 @@ def _units(plan: Plan) -> list[str | None]:
     """Return the unit of each agent's values, None for agents that report none."""
     if not plan.values:
         return [None] * len(plan.agents)
-    games = np.array([LEARNING_GAMES], dtype=np.uint64)
+    games = np.array([FirstGame.LEARNING], dtype=np.uint64)
     view = make_view(new_games(np.uint64(plan.seed), games, plan.rules), plan.rules)
     explained = [explain(make_policy(agent), view, RowRandom(keys([0]))) for agent in plan.agents]
     return [each.unit if each is not None else None for each in explained]

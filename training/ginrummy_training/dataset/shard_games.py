@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ginrummy_agents.explain import Explanation, act_and_explain
 from ginrummy_env.core.cards import Rows
-from ginrummy_env.core.chance import LEARNING_GAMES, RowRandom, require_seed
+from ginrummy_env.core.chance import FirstGame, RowRandom, require_seed
 from ginrummy_env.core.checks import flag, whole
 from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.core.state import NOBODY, BatchState
@@ -143,7 +143,7 @@ class Recorded(Lockstep):
 
     def decks(self, games: NDArray[np.int64]) -> NDArray[np.uint64]:
         """Return game numbers that no match uses."""
-        return deck_numbers(games) + np.uint64(LEARNING_GAMES)
+        return deck_numbers(games) + np.uint64(FirstGame.LEARNING)
 
     def decide(self, policy: Policy, view: View, rng: RowRandom, places: Rows) -> NDArray[np.int16]:
         """Ask the policy; record what it sees, its action and its values."""

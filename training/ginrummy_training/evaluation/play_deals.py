@@ -16,13 +16,6 @@ from ginrummy_env.core.step import step
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import Policy
 
-CHAMPION_GAMES = np.uint64(1 << 61)
-BELIEF_GAMES = np.uint64((1 << 61) + (1 << 58))
-DEAL_POINTS_GAMES = np.uint64((1 << 61) + (2 << 58))
-SEARCH_GAIN_GAMES = np.uint64((1 << 61) + (3 << 58))
-"""Game numbers from these on are for the fits and measurements of these names: no match and no
-environment has their decks."""
-
 
 class OnDecision(Protocol):
     """What is called with every decision before it is carried out."""

@@ -22,13 +22,13 @@ from ginrummy_agents.search.belief import (
 from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_env.core.actions import NO_ACTION
 from ginrummy_env.core.cards import Hands, Rows, card_planes, hand_size
-from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
+from ginrummy_env.core.chance import FirstGame, Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import as_rules
 from ginrummy_env.core.view import OPPONENT, View
 from ginrummy_env.policy import make_policy
-from ginrummy_training.evaluation.play_deals import BELIEF_GAMES, play_deals
+from ginrummy_training.evaluation.play_deals import play_deals
 
 Float = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def positions(
     """
     rules = as_rules(rules_name)
     numbers = np.arange(deals, dtype=np.uint64)
-    state = new_games(seed, BELIEF_GAMES + numbers, rules)
+    state = new_games(seed, np.uint64(FirstGame.BELIEF_FIT) + numbers, rules)
     row_keys = policy_keys(Purpose.BELIEF_FIT, np.uint64(seed), numbers)
     found: list[tuple[View, Hands]] = []
 

@@ -35,14 +35,14 @@ from ginrummy_agents.rules.lookahead import Lookahead, candidates
 from ginrummy_agents.rules.work_lists import pick_one
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, Rows
-from ginrummy_env.core.chance import Purpose, Random, policy_keys
+from ginrummy_env.core.chance import FirstGame, Purpose, Random, policy_keys
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.view import View
 from ginrummy_env.policy import Policy, make_policy
-from ginrummy_training.evaluation.play_deals import CHAMPION_GAMES, play_deals, points_of
+from ginrummy_training.evaluation.play_deals import play_deals, points_of
 
 Actions = NDArray[np.int16]
 
@@ -192,7 +192,9 @@ def play(
         For each deal, the explorer's net points.
     """
     numbers = np.arange(games)
-    state = new_games(seed, CHAMPION_GAMES + (numbers // 2).astype(np.uint64), rules)
+    state = new_games(
+        seed, np.uint64(FirstGame.CHAMPION_FIT) + (numbers // 2).astype(np.uint64), rules
+    )
     deals, gained = [], []
     while len(state):
         now = numbers * MOST_DEALS + state.deal_number

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.win_chance import MOST_POINTS, WinChance
-from ginrummy_env.core.chance import Purpose, policy_keys
+from ginrummy_env.core.chance import FirstGame, Purpose, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.policy import Policy, make_policy
-from ginrummy_training.evaluation.play_deals import DEAL_POINTS_GAMES, play_deals
+from ginrummy_training.evaluation.play_deals import play_deals
 
 PLAYERS = {
     "classic": "lookahead:knock_turns=7",
@@ -39,7 +39,7 @@ def points_of_deals(
         seed: of the decks and of what the players draw.
     """
     numbers = np.arange(deals, dtype=np.uint64)
-    state = new_games(seed, DEAL_POINTS_GAMES + numbers, rules)
+    state = new_games(seed, np.uint64(FirstGame.DEAL_POINTS_FIT) + numbers, rules)
     row_keys = policy_keys(Purpose.DEAL_POINTS_FIT, np.uint64(seed), numbers)
     play_deals((policy, other), state, np.arange(deals) % 2, row_keys, rules)
     won = state.winner >= 0

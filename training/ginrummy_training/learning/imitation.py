@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ginrummy_agents.learned.inputs import features
-from ginrummy_env.core.chance import LEARNING_GAMES, Purpose, RowRandom, policy_keys
+from ginrummy_env.core.chance import FirstGame, Purpose, RowRandom, policy_keys
 from ginrummy_env.core.game import new_games, next_deals, restart
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, Phase
@@ -97,8 +97,8 @@ class ExpertGames:
         self.derived, self.ahead = derived, ahead
         self.expert, self.other = make_policy(expert), make_policy(other)
         self.chance = chance
-        numbers = np.arange(games, dtype=np.uint64) + np.uint64(LEARNING_GAMES)
-        self._next_number = LEARNING_GAMES + games
+        numbers = np.arange(games, dtype=np.uint64) + np.uint64(FirstGame.LEARNING)
+        self._next_number = FirstGame.LEARNING + games
         self.state = new_games(seed, numbers, rules)
         self.seats = SEATS[np.arange(games) % len(SEATS)]
         self.learner_plays = False

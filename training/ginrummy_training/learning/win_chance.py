@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.win_chance import WinChance
-from ginrummy_env.core.chance import LEARNING_GAMES, Purpose, policy_keys
+from ginrummy_env.core.chance import FirstGame, Purpose, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.policy import Policy
@@ -21,7 +21,7 @@ __all__ = ["WinChance", "deal_points"]
 
 def deal_points(policy: Policy, rules: Rules, deals: int, seed: int) -> NDArray[np.int16]:
     """Return what single deals of a policy against itself pay player 0, [deals] int16."""
-    games = np.arange(deals, dtype=np.uint64) + np.uint64(LEARNING_GAMES)
+    games = np.arange(deals, dtype=np.uint64) + np.uint64(FirstGame.LEARNING)
     state = new_games(seed, games, rules)
     row_keys = policy_keys(Purpose.WIN_CHANCE_DEALS, state.seed, state.game_number)
     play_deals((policy, policy), state, np.zeros(deals, dtype=np.int8), row_keys, rules)
