@@ -6,9 +6,9 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ginrummy_env.core.cards import NO_CARD, NUM_RANKS
+from ginrummy_env.core.cards import NO_CARD, NUM_RANKS, RANK_LETTERS
 from ginrummy_env.render.position import Group, Position, Side
-from ginrummy_env.render.text import SUIT_SIGNS
+from ginrummy_env.render.text import sign_name
 
 WIDTH, HEIGHT = 900, 600
 CARD_WIDTH, CARD_HEIGHT = 80, 112
@@ -30,7 +30,6 @@ SUIT_PATHS = (
 )
 """Spade, heart, diamond, club in a field of 100 by 100: M, L, C and Z, absolute."""
 
-RANK_NAMES = ("A", *map(str, range(2, 11)), "J", "Q", "K")
 
 Anchor = Literal["start", "middle", "end"]
 
@@ -189,7 +188,7 @@ def _label(group: Group) -> str:
     if not group.onto:
         return group.label
     first, last = group.onto[0], group.onto[-1]
-    low, high = RANK_NAMES[first % NUM_RANKS], card_sign(last)
+    low, high = RANK_LETTERS[first % NUM_RANKS], card_sign(last)
     return f"laid on {low}s" if first % NUM_RANKS == last % NUM_RANKS else f"laid on {low}–{high}"
 
 
@@ -239,9 +238,9 @@ def card_sign(card: int) -> str:
     """Return a card as sentences in a picture write it.
 
     >>> card_sign(22)
-    '10♥'
+    'T♥'
     """
-    return "–" if card == NO_CARD else RANK_NAMES[card % NUM_RANKS] + SUIT_SIGNS[card // NUM_RANKS]
+    return "–" if card == NO_CARD else sign_name(card)
 
 
 def card_items(card: Card) -> list[Box | Text | Suit]:
@@ -256,10 +255,10 @@ def card_items(card: Card) -> list[Box | Text | Suit]:
         )
         items.append(Suit(x + CARD_WIDTH / 2, y + CARD_HEIGHT / 2, 2, 26, BACK_LINE))
         return items
-    suit, rank = card.card // NUM_RANKS, RANK_NAMES[card.card % NUM_RANKS]
+    suit, rank = card.card // NUM_RANKS, RANK_LETTERS[card.card % NUM_RANKS]
     color = RED if suit in (1, 2) else BLACK
     items += [
-        Text(x + 16, y + 28, rank, 25 if len(rank) == 1 else 22, color, "middle"),
+        Text(x + 16, y + 28, rank, 25, color, "middle"),
         Suit(x + 16, y + 44, suit, 19, color),
     ]
     if not card.covered:

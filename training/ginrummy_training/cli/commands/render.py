@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 
 HELP = f"""\
 Draws a position: after some actions of an agent that plays both sides. Without --out it is printed.
+A .gif shows the deal of that position as a moving picture, from its start to its end.
 
 examples:
   ginrummy render --seed 13 --steps 139
   ginrummy render --seed 13 --steps 139 --out position.svg
   ginrummy render --agent champion --view both --out position.png
+  ginrummy render --agent champion --seed 5 --width 600 --out deal.gif
 
 {AGENTS_HELP}
 {RULES_HELP}"""
 
-SUFFIXES = (".png", ".svg", ".html", ".txt")
+SUFFIXES = (".png", ".svg", ".html", ".txt", ".gif")
+FRAME_MS, LAST_FRAME_MS = 900, 4_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--view", choices=("0", "1", "both", "mover"), default="mover",
                         help="whose cards are shown (mover)")  # fmt: skip
     parser.add_argument("--width", type=whole, default=900, metavar="N",
-                        help="of a PNG, in pixels (900)")  # fmt: skip
+                        help="of a PNG or GIF, in pixels (900)")  # fmt: skip
     parser.add_argument("--ascii", action="store_true", help="text in ASCII only")
     parser.set_defaults(run=run)
 
@@ -63,8 +66,12 @@ def run(options: argparse.Namespace) -> int:
         raise ValueError(f"--out {out}: the name must end in one of {', '.join(SUFFIXES)}")
     if out is not None:
         require_free(out, options.force)
-    state = played(options.seed, options.steps, options.rules, options.agent)
-    player = int(options.view) if options.view in "01" else None
+    if out is not None and out.suffix == ".gif":
+        animate(out, options)
+        print(f"written: {out} ({out.stat().st_size:,} bytes)")
+        return 0
+    state = played(options.seed, options.steps, options.rules, options.agent)[-1]
+    player = int(options.view) if options.view in ("0", "1") else None
     view = make_view(state, options.rules, player)
     opponent = None
     if options.view == "both":
@@ -78,10 +85,17 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def played(seed: int, steps: int, rules: "Rules", agent: str) -> "BatchState":
-    """Return a game after this many actions of an agent that plays both sides.
+def played(
+    seed: int, steps: int, rules: "Rules", agent: str, *, to_the_end: bool = False
+) -> "list[BatchState]":
+    """Return the positions of the deal in play after some actions of an agent that plays both.
 
-    It ends earlier if the game does.
+    Args:
+        seed: of the game.
+        steps: actions; fewer if the game ends before.
+        rules: the settings.
+        agent: plays both sides.
+        to_the_end: whether to play that deal to its end.
     """
     import numpy as np
 
@@ -94,12 +108,41 @@ def played(seed: int, steps: int, rules: "Rules", agent: str) -> "BatchState":
     player = make_policy(agent)
     rng = np.random.default_rng(seed)
     state = new_games(seed, 1, rules)
-    for _ in range(steps):
-        next_deals(state, rules)
+    positions = [state.copy()]
+    while steps > 0 or (to_the_end and not state.over[0]):
+        steps -= 1
         if state.phase[0] == Phase.GAME_OVER:
             break
+        if state.over[0]:
+            next_deals(state, rules)
+            positions = [state.copy()]
         step(state, player.act(make_view(state, rules), rng), rules)
-    return state
+        positions.append(state.copy())
+    return positions
+
+
+def animate(out: Path, options: argparse.Namespace) -> None:
+    """Write the deal of a position as a GIF, one frame per action."""
+    from PIL import Image
+
+    from ginrummy_env.core.view import make_view
+    from ginrummy_env.render import PixelRenderer
+
+    rules = options.rules
+    states = played(options.seed, options.steps, rules, options.agent, to_the_end=True)
+    player = int(options.view) if options.view in ("0", "1") else 0
+    frames = []
+    with PixelRenderer(options.width) as renderer:
+        for state in states:
+            view = make_view(state, rules, player)
+            opponent = make_view(state, rules, 1 - player) if options.view == "both" else None
+            frames.append(Image.fromarray(renderer.draw(view, opponent=opponent)))
+    first, *others = [
+        frame.quantize(32, dither=Image.Dither.NONE, palette=frames[-1].quantize(32))
+        for frame in frames
+    ]
+    times = [FRAME_MS] * len(others) + [LAST_FRAME_MS]
+    first.save(out, save_all=True, append_images=others, duration=times, loop=0, optimize=True)
 
 
 def write(out: Path, view: "View", opponent: "View | None", width: int, ascii: bool) -> None:
