@@ -26,7 +26,8 @@ from ginrummy_env.core.rules import (
 if TYPE_CHECKING:
     from ginrummy_env.envs.aec_env import env, parallel_env, raw_env
     from ginrummy_env.envs.gym_env import GinRummyEnv
-    from ginrummy_env.envs.learner_games import OpponentError
+    from ginrummy_env.envs.opponents import OpponentError, OpponentPool
+    from ginrummy_env.envs.sb3_policy import SB3Policy
     from ginrummy_env.envs.sb3_vec_env import GinRummyVecEnv
     from ginrummy_env.envs.selfplay_env import GinRummySelfPlayEnv, gae, player_steps
     from ginrummy_env.envs.vector_env import GinRummyVectorEnv
@@ -49,8 +50,10 @@ __all__ = [
     "GinRummyVectorEnv",
     "IllegalActionError",
     "OpponentError",
+    "OpponentPool",
     "Policy",
     "Rules",
+    "SB3Policy",
     "__version__",
     "env",
     "gae",
@@ -70,7 +73,9 @@ _LATER = {
     "GinRummySelfPlayEnv": "envs.selfplay_env",
     "gae": "envs.selfplay_env",
     "player_steps": "envs.selfplay_env",
-    "OpponentError": "envs.learner_games",
+    "OpponentError": "envs.opponents",
+    "OpponentPool": "envs.opponents",
+    "SB3Policy": "envs.sb3_policy",
     "Policy": "policy",
     "make_policy": "policy",
 }

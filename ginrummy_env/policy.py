@@ -8,11 +8,12 @@ group ``ginrummy_env.policies``, where the ``agents`` package, and any other, sa
 import os
 import sys
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from enum import IntEnum
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,22 @@ class Policy(Protocol):
 def policy_name(policy: Policy) -> str:
     """Return what to call a policy in messages: its ``name`` if it has one, else its class."""
     return str(getattr(policy, "name", "") or type(policy).__name__)
+
+
+@dataclass(frozen=True)
+class FunctionPolicy:
+    """A function ``(view, rng) -> actions`` as a policy."""
+
+    function: Callable[[View, Random], NDArray[np.int16]]
+
+    @property
+    def name(self) -> str:
+        """What the function is called."""
+        return str(getattr(self.function, "__name__", type(self.function).__name__))
+
+    def act(self, view: View, rng: Random) -> NDArray[np.int16]:
+        """Return the function's actions."""
+        return self.function(view, rng)
 
 
 class Forfeit(IntEnum):
@@ -144,13 +161,14 @@ def _value(text: str) -> Value:
     return text
 
 
-def make_policy(policy: "str | Policy") -> Policy:
+def make_policy(policy: str | Policy | Callable[[View, Random], Any]) -> Policy:
     """Return the policy that a text form names, or the policy itself.
 
     Args:
         policy: such as ``"simple"`` or ``"heuristic:knock=4"``; ``"exec:COMMAND"``, a program that
             plays by the arena's protocol; ``"module:attribute"``, a policy, or a class or function
-            that makes one when called; or an object with ``act``. Modules are also looked for in
+            that makes one when called; an object with ``act``; or a function ``(view, rng) ->
+            actions``. Modules are also looked for in
             the working directory.
 
     Raises:
@@ -160,12 +178,14 @@ def make_policy(policy: "str | Policy") -> Policy:
         name = policy.__name__
         raise ValueError(f"{name} is a class: a policy is an object of it, such as {name}()")
     if not isinstance(policy, str):
-        if not isinstance(policy, Policy):
-            raise ValueError(
-                f"{policy!r} is not a policy: a name is needed, or an object with a method "
-                "act(view, rng)"
-            )
-        return policy
+        if isinstance(policy, Policy):
+            return policy
+        if callable(policy) and not isinstance(policy, type):
+            return FunctionPolicy(policy)
+        raise ValueError(
+            f"{policy!r} is not a policy: a name is needed, an object with a method "
+            "act(view, rng), or a function (view, rng) -> actions"
+        )
     name = policy.partition(":")[0].strip().lower()
     makers = {point.name: point for point in entry_points(group=ENTRY_POINTS)}
     if name not in makers and (found := _from_module(policy)) is not None:

@@ -17,8 +17,9 @@ from tables import eager
 import ginrummy_env
 from ginrummy_env import GinRummyEnv, GinRummySelfPlayEnv, GinRummyVectorEnv
 from ginrummy_env.core.actions import random_actions
+from ginrummy_env.core.cards import NO_CARD
 from ginrummy_env.core.rules import CLASSIC, EAAI, OPENSPIEL, Rules
-from ginrummy_env.core.state import FIELD_NAMES
+from ginrummy_env.core.state import FIELD_NAMES, Phase
 from ginrummy_env.core.view import make_view
 
 SEED = 0xC0FFEE1234567
@@ -203,11 +204,13 @@ def test_policies_are_handed_nothing_hidden():
             for otherwise in (False, True):
                 games = copy.deepcopy(env).games
                 state = games.state
-                state.player[:] = 1  # the opponent, as if it were its move
+                state.player[:] = 1  # the opponent, as if it were its move to draw
+                state.phase[:] = Phase.DRAW
+                state.drawn_card[:] = state.taken_card[:] = NO_CARD
                 if otherwise:
                     state.hands[:], state.deck[:] = _permuted(state, rng)
                 games._opponent_actions(state, np.arange(ROWS))
-                handed.append(games.opponents[0].handed)
+                handed.append(games.others.policies[0].handed)
             assert handed[0] == handed[1]
         masks = env.action_masks()
         masks[env._over, 0] = True

@@ -9,6 +9,7 @@ from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from ginrummy_agents.external import ExternalPolicy
+from ginrummy_agents.learned.inputs import feature_sizes, features
 from ginrummy_agents.learned.policy import Ppo
 from ginrummy_agents.rules.champion import Champion
 from ginrummy_agents.rules.gold import Gold
@@ -19,6 +20,9 @@ from ginrummy_agents.rules.myopic import Myopic
 from ginrummy_agents.rules.random import RandomAgent
 from ginrummy_agents.rules.simple import Simple
 from ginrummy_agents.search.policy import Search
+from ginrummy_agents.win_chance import win_chance_of
+from ginrummy_env.core.cards import NUM_CARDS
+from ginrummy_env.envs import Features, register_features, register_win_chance
 from ginrummy_env.policy import Policy
 
 
@@ -127,3 +131,7 @@ class _Exec:
 
 
 EXEC = _Exec()
+
+_PLANES, _SCALARS = feature_sizes(derived=True, ahead=True)
+register_features("ahead", Features(_PLANES * NUM_CARDS + _SCALARS, features, -2.0, 2.0))
+register_win_chance(win_chance_of)

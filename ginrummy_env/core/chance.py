@@ -52,6 +52,8 @@ class Purpose(IntEnum):
     SEAT = 102
     WIN_CHANCE_DEALS = 104
     IMITATION = 105
+    POOL = 106
+    """Which opponent of a pool plays in an episode."""
 
 
 class FirstGame(IntEnum):

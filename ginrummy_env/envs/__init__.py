@@ -1,3 +1,22 @@
-"""The environments: PettingZoo, Gymnasium and Stable-Baselines3 interfaces to the rules."""
+"""The environments: PettingZoo, Gymnasium and Stable-Baselines3 interfaces to the rules.
 
-__all__ = ["aec_env", "gym_env", "options", "sb3_vec_env", "selfplay_env", "vector_env"]
+The environments themselves are in `ginrummy_env`; here is what goes with them.
+"""
+
+from ginrummy_env.envs.deal_infos import RESULT_KEYS, DealResult, EndedDeals
+from ginrummy_env.envs.features import Features, features_of, register_features, register_win_chance
+from ginrummy_env.envs.opponents import OpponentError, OpponentPool
+from ginrummy_env.envs.options import EpisodeOptions
+
+__all__ = [
+    "RESULT_KEYS",
+    "DealResult",
+    "EndedDeals",
+    "EpisodeOptions",
+    "Features",
+    "OpponentError",
+    "OpponentPool",
+    "features_of",
+    "register_features",
+    "register_win_chance",
+]

@@ -28,19 +28,22 @@ from ginrummy_env.core.single_game import quick_legal_step, quick_mask, quick_ob
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.episodes import Episodes, action_number
-from ginrummy_env.envs.features import features_of
+from ginrummy_env.envs.observing import STATE_SIZE, Observer, privileged_state, row_of
 from ginrummy_env.envs.options import (
+    RESET_OPTIONS,
     PettingZooKeywords,
     WaitingMask,
     read_options,
     unknown_reset_option,
 )
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
+from ginrummy_env.envs.shaping import DeadwoodShaping
 
 AGENTS = ["player_0", "player_1"]
 ILLEGAL_REWARD = -1.0
 
-Observation = dict[str, NDArray[Any]]
+Observation = Any
+"""A dict of arrays, or with ``mask_in="info"`` an array."""
 
 _ROW = np.zeros(1, dtype=np.intp)
 
@@ -74,7 +77,13 @@ class raw_env(AECEnv):  # type: ignore[misc]
         super().__init__()
         episodes, others = read_options(options, PettingZooKeywords)
         self._games = Episodes(1, episodes)
-        self._features = features_of(episodes.features)
+        self._observer = Observer(episodes, "observation")
+        if self._observer.is_dict and not self._observer.mask_in_observation:
+            raise ValueError(
+                "history: the observation is a dict then, in which PettingZoo looks for the mask: "
+                "mask_in='observation' or 'both' is needed"
+            )
+        self._shaping = DeadwoodShaping(1, episodes.shaping)
         self._quick = {"raw": False, "derived": True}.get(episodes.features)
         self._waiting_mask = np.zeros(NUM_ACTIONS, dtype=np.int8)
         waiting = one_of("waiting_mask", others["waiting_mask"], get_args(WaitingMask))
@@ -83,15 +92,9 @@ class raw_env(AECEnv):  # type: ignore[misc]
         self._screen = Screen(self.render_mode, others["open_cards"])
         self.possible_agents = AGENTS[:]
         self.agents: list[str] = []
-        self.observation_spaces = {
-            agent: spaces.Dict(
-                {
-                    "observation": self._features.space(),
-                    "action_mask": spaces.Box(0, 1, (NUM_ACTIONS,), np.int8),
-                }
-            )
-            for agent in AGENTS
-        }
+        self.observation_spaces = {agent: self._observer.space() for agent in AGENTS}
+        if episodes.privileged:
+            self.state_space = spaces.Box(0.0, 1.0, (STATE_SIZE,), np.float32)
         self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in AGENTS}
         # What has been worked out of the position: both observations, the mover's mask.
         self._seen: list[NDArray[np.float32] | None] = [None, None]
@@ -116,8 +119,9 @@ class raw_env(AECEnv):  # type: ignore[misc]
         Args:
             seed: begins a stream of games: the same seed gives the same games. Without one the next
                 game of the stream is dealt; the first stream is drawn by chance.
-            options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1}``, each may be missing;
-                of others there is a warning, as PettingZoo's checks want them to be taken.
+            options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1, "start": {"scores":
+                [80, 90], "deals_won": [3, 4], "deal_number": 7}}``, each may be missing; of
+                others there is a warning, as PettingZoo's checks want them to be taken.
 
         Raises:
             ValueError: a bad seed, deck or dealer; nothing has changed.
@@ -129,6 +133,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         with self._games.whole():
             self._games.reseed(seed, _ROW)
             self._games.start(_ROW, **deals)
+            self._shaping.begin(self._games.state, _ROW)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -139,6 +144,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         self._skip_agent_selection = None
         self._moved()
         self.agent_selection = AGENTS[self._games.state.player[0]]
+        self._note_masks()
         if self.render_mode == "human":
             self.render()
 
@@ -173,23 +179,27 @@ class raw_env(AECEnv):  # type: ignore[misc]
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = self._info()
         self.agent_selection = AGENTS[state.player.item(0)]
-        if ended is None:
+        if ended is None and not self._shaping.weight:
             if self._paid:
                 self._clear_rewards()
                 self._paid = False
         else:
             self._paid = True
-            for number, each in enumerate(AGENTS):
-                self.rewards[each] = float(ended.rewards[0, number])
+            paid = self._shaping.pay(state)[0]
+            if ended is not None:
+                paid += ended.rewards[0]
+            self.rewards = dict(zip(AGENTS, paid.tolist(), strict=True))
+            self._accumulate_rewards()
+        if ended is not None:
             if games.options.report_deals:
                 result = ended.results()[0].to_dict()
                 for info in self.infos.values():
                     info["deals"].append(copy.deepcopy(result))
-            self._accumulate_rewards()
             if ended.terminated[0] or ended.truncated[0]:
                 self.terminations = dict.fromkeys(AGENTS, bool(ended.terminated[0]))
                 self.truncations = dict.fromkeys(AGENTS, bool(ended.truncated[0]))
                 self.agent_selection = AGENTS[1 - AGENTS.index(agent)]
+        self._note_masks()
         games.ready[0] = True
         if self.render_mode == "human":
             self.render()
@@ -204,23 +214,29 @@ class raw_env(AECEnv):  # type: ignore[misc]
         if not self._games.ready.item(0):
             self._games.require_ready()
         state = self._games.state
+        mask = self._mask_of(number)
+        if self._quick is None or self._games.options.history:
+            player = np.array([number], dtype=np.int8)
+            return row_of(self._observer.observe(state, self.rules, player, mask[None]), 0)
         observation = self._seen[number]
         if observation is None:
-            if self._quick is None:
-                player = np.array([number], dtype=np.int8)
-                observation = self._features.of_state(state, self.rules, player)[0]
-            else:
-                observation = quick_observation(state, self.rules, number, self._quick)
+            observation = quick_observation(state, self.rules, number, self._quick)
             self._seen[number] = observation
-        if state.phase.item(0) >= Phase.DEAL_OVER:
-            mask = np.zeros(NUM_ACTIONS, dtype=np.int8)
-        elif state.player.item(0) != number:
-            mask = self._waiting_mask.copy()
-        else:
-            if self._mask is None:
-                self._mask = quick_mask(state, self.rules)
-            mask = self._mask.copy()
+        if not self._observer.mask_in_observation:
+            return observation.copy()
         return {"observation": observation.copy(), "action_mask": mask}
+
+    def state(self) -> NDArray[np.float32]:
+        """Return what is hidden too, with the option ``privileged``; see `privileged_state`.
+
+        The hand of ``player_0`` comes first.
+
+        Raises:
+            NotImplementedError: without the option.
+        """
+        if not self._games.options.privileged:
+            raise NotImplementedError("state() shows hidden cards: it needs privileged=True")
+        return privileged_state(self._games.state, [0])[0]
 
     def view(self, agent: str) -> View:
         """Return the agent's view, one row: what policies are given."""
@@ -243,6 +259,23 @@ class raw_env(AECEnv):  # type: ignore[misc]
         """Close the window, if there is one."""
         self._screen.close()
 
+    def _mask_of(self, number: int) -> NDArray[np.int8]:
+        """Return the mask of a player, a new array."""
+        state = self._games.state
+        if state.phase.item(0) >= Phase.DEAL_OVER:
+            return np.zeros(NUM_ACTIONS, dtype=np.int8)
+        if state.player.item(0) != number:
+            return self._waiting_mask.copy()
+        if self._mask is None:
+            self._mask = quick_mask(state, self.rules)
+        return self._mask.copy()
+
+    def _note_masks(self) -> None:
+        """Write the masks into the infos, if they are to be there."""
+        if self._observer.mask_in_info:
+            for number, each in enumerate(AGENTS):
+                self.infos[each]["action_mask"] = self._mask_of(number)
+
     def _info(self) -> dict[str, Any]:
         return {"deals": []} if self._games.options.report_deals else {}
 
@@ -253,10 +286,9 @@ class raw_env(AECEnv):  # type: ignore[misc]
 
 def _known_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the options of a reset that there are, and warn of others."""
-    known = ("deck", "dealer")
     given = dict(options or {})
-    for name in given.keys() - set(known):
-        warnings.warn(unknown_reset_option(name, known), stacklevel=3)
+    for name in given.keys() - set(RESET_OPTIONS):
+        warnings.warn(unknown_reset_option(name, RESET_OPTIONS), stacklevel=3)
         del given[name]
     return given
 
@@ -284,6 +316,15 @@ class OrderEnforced(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
         """Wrap ``env``, at whose bottom there is a `raw_env`."""
         super().__init__(env)
         self._raw: raw_env = env.unwrapped
+        self._last_action = int(next(iter(self._raw.action_spaces.values())).n) - 1
+
+    def step(self, action: Any) -> None:
+        """Take an action; what is not a whole number is refused here, in one way.
+
+        Raises:
+            ValueError: such as True, 2.0 or an array in brackets.
+        """
+        super().step(None if action is None else action_number(action, self._last_action))
 
 
 def _direct(name: str) -> property:

@@ -8,24 +8,33 @@ import operator
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from gymnasium.error import ResetNeeded
 from numpy.typing import ArrayLike, NDArray
 
-from ginrummy_env.core.actions import IllegalActionError
+from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
 from ginrummy_env.core.cards import NO_CARD, NUM_CARDS, Rows
 from ginrummy_env.core.chance import MAX_SEED, FirstGame, require_seed
-from ginrummy_env.core.checks import quoted, whole
+from ginrummy_env.core.checks import quoted, whole, whole_numbers
+from ginrummy_env.core.deal import decks as shuffled
 from ginrummy_env.core.deal import require_decks
 from ginrummy_env.core.game import game_winners, next_deals, restart
+from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import final_scores
 from ginrummy_env.core.single_game import quick_legal_step
-from ginrummy_env.core.state import BatchState, Phase
+from ginrummy_env.core.state import NOBODY, BatchState, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.envs.deal_infos import EndedDeals
-from ginrummy_env.envs.options import EpisodeOptions
+from ginrummy_env.envs.features import chances_under
+from ginrummy_env.envs.options import EpisodeOptions, reset_options
+
+START_OPTIONS = ("scores", "deals_won", "deal_number")
+"""What the option ``start`` of a reset can set."""
+MOST_DEALS = 10_000
+"""The largest number of a deal, or of deals won, that a game can start with."""
 
 POINTS_A_REWARD = 100
 """Points that make a reward of 1 in the modes "points" and "final"."""
@@ -35,8 +44,12 @@ _FIRST_GAME: dict[str, int] = {"train": FirstGame.TRAIN, "eval": FirstGame.EVAL}
 _SIGN = np.array([1.0, -1.0, 0.0])  # of player 0, by winner 0, 1 or NOBODY (-1)
 
 
-def action_number(action: object) -> int:
+def action_number(action: object, most: int = NUM_ACTIONS - 1) -> int:
     """Return an action of one game as an int: any whole number, also a 0-d array of one.
+
+    Args:
+        action: what was given.
+        most: the last action there is, for the error; numbers above it are returned too.
 
     Raises:
         ValueError: anything else, such as True, None or an array of one number in brackets.
@@ -46,7 +59,7 @@ def action_number(action: object) -> int:
             return operator.index(action)  # type: ignore[arg-type]
         except TypeError:
             pass
-    raise ValueError(f"action={quoted(action)}: a whole number from 0 to 107 is needed")
+    raise ValueError(f"action={quoted(action)}: a whole number from 0 to {most} is needed")
 
 
 def advance(
@@ -83,7 +96,7 @@ def advance(
     final.seed[:] = final.game_number[:] = 0  # results go to agents, who could work out decks
     rewards, terminated, truncated = payments(final, options)
     next_deals(state, options.rules, ended[~(terminated | truncated)])
-    return EndedDeals(
+    deals = EndedDeals(
         rows=ended if rows is None else rows[ended],
         state=final,
         rules=options.rules,
@@ -91,6 +104,15 @@ def advance(
         terminated=terminated,
         truncated=truncated,
     )
+    if options.reward_hook is None:
+        return deals
+    paid = np.asarray(options.reward_hook(deals), dtype=np.float64)
+    if paid.shape != rewards.shape or not np.isfinite(paid).all():
+        raise ValueError(
+            f"reward_hook returned {quoted(paid)}: finite numbers of shape {rewards.shape} are "
+            "needed, what each deal pays players 0 and 1"
+        )
+    return replace(deals, rewards=paid)
 
 
 def payments(
@@ -115,7 +137,11 @@ def payments(
         winner = game_winners(ended, options.rules)
         if options.max_deals is not None:
             truncated = ~terminated & (ended.deal_number + 1 >= options.max_deals)
-    if options.reward == "points":
+    if options.episode == "deal_of_game":
+        terminated, truncated = np.ones_like(terminated), np.zeros_like(truncated)
+    if options.reward == "chance":
+        paid = _changes(ended, options.rules)
+    elif options.reward == "points":
         paid = _SIGN[ended.winner] * ended.points / POINTS_A_REWARD
     elif options.reward == "win":
         paid = np.where(terminated, _SIGN[winner], 0.0)
@@ -123,6 +149,15 @@ def payments(
         scores = final_scores(ended.scores, ended.deals_won, options.rules).astype(np.float64)
         paid = np.where(terminated, (scores[:, 0] - scores[:, 1]) / POINTS_A_REWARD, 0.0)
     return np.stack([paid, -paid], axis=1), terminated, truncated
+
+
+def _changes(ended: BatchState, rules: Rules) -> NDArray[np.float64]:
+    """Return twice what deals have changed in player 0's chance of winning the game, [K]."""
+    chances = chances_under(rules)
+    before = ended.scores.copy()
+    won = np.flatnonzero(ended.winner != NOBODY)
+    before[won, ended.winner[won]] -= ended.points[won]
+    return 2 * (chances(ended.scores) - chances(before))
 
 
 class Episodes:
@@ -169,6 +204,7 @@ class Episodes:
         self.seeds[rows] = np.asarray(seeds).astype(np.uint64)
         self.slots[rows] = np.asarray(slots).astype(np.uint64)
         self.numbers[rows] = 0
+        self.state.phase[rows] = Phase.GAME_OVER  # games that were begun are given up
 
     def reseed(
         self,
@@ -210,52 +246,79 @@ class Episodes:
         self._seeded = True
 
     def given_deals(self, options: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
-        """Return the deals that the options of a reset set up, as `start` takes them.
+        """Return what the options of a reset set up, as `start` takes it.
 
         Args:
             options: ``deck``, 52 cards in dealing order, for all rows, or [K, 52]; ``dealer``, 0
-                or 1, or [K]. Each may be missing or None: then chance decides.
+                or 1, or [K]; ``start``, a dict with ``scores`` and ``deals_won``, two numbers by
+                player, or [K, 2], and ``deal_number``, or [K]. Each may be missing or None.
             rows: [K] the rows that are reset.
 
         Raises:
-            ValueError: a deck or dealer that is none; says which.
+            ValueError: a deck, dealer or start that is none; says which.
         """
-        deck, dealer = options.get("deck"), options.get("dealer")
+        count = len(rows)
+        found: dict[str, Any] = {}
+        deck, dealer, start = (options.get(name) for name in ("deck", "dealer", "start"))
         if deck is not None:
-            shape = (len(rows), NUM_CARDS)
-            deck = np.broadcast_to(deck, shape) if np.shape(deck) == (NUM_CARDS,) else deck
-            deck = require_decks(deck, len(rows))
+            everywhere = np.shape(deck) == (NUM_CARDS,)
+            decks = np.broadcast_to(deck, (count, NUM_CARDS)) if everywhere else deck
+            found["decks"] = require_decks(decks, count)
         if dealer is not None:
-            dealers = np.asarray(dealer)
-            whole = dealers.dtype.kind in "iu" and dealers.shape in ((), rows.shape)
-            if not whole or not np.isin(dealers, (0, 1)).all():
-                raise ValueError(
-                    f"dealer={dealer!r}: 0 or 1 is needed, or one of them for each row"
-                )
-            dealer = np.broadcast_to(dealers, rows.shape)
-        return {"decks": deck, "dealers": dealer}
+            found["dealers"] = _each("dealer", dealer, (count,), 1)
+        if start is not None:
+            if not isinstance(start, Mapping):
+                raise ValueError(f"start={quoted(start)}: a dict is needed, as {{'scores': ...}}")
+            given = reset_options(start, *START_OPTIONS)
+            most = {"scores": self.options.rules.target - 1}
+            for name, value in given.items():
+                shape = (count,) if name == "deal_number" else (count, 2)
+                found[name] = _each(name, value, shape, most.get(name, MOST_DEALS))
+        return found
 
     def start(
-        self, rows: Rows, *, dealers: ArrayLike | None = None, decks: ArrayLike | None = None
+        self,
+        rows: Rows,
+        *,
+        dealers: ArrayLike | None = None,
+        decks: ArrayLike | None = None,
+        scores: ArrayLike | None = None,
+        deals_won: ArrayLike | None = None,
+        deal_number: ArrayLike | None = None,
     ) -> None:
         """Start the next episode of the streams of these rows.
+
+        That is the next deal of a game in rows in which one ended, if episodes are deals of games
+        and nothing is given; else a new game.
 
         Args:
             rows: [K] row numbers, none twice.
             dealers: [K] first dealers (0 or 1); by the cut if None.
             decks: [K, 52] first decks in dealing order; by chance if None.
+            scores, deals_won: [K, 2] of players 0 and 1 before the first deal; 0 if None.
+            deal_number: [K] of the first deal, which decides its deck; 0 if None.
         """
+        state, rules = self.state, self.options.rules
+        given = (dealers, decks, scores, deals_won, deal_number)
+        if self.options.episode == "deal_of_game" and all(each is None for each in given):
+            going = state.phase[rows] == Phase.DEAL_OVER
+            if self.options.max_deals is not None:
+                going &= state.deal_number[rows] + 1 < self.options.max_deals
+            next_deals(state, rules, rows[going])
+            rows = rows[~going]
         base = np.uint64(_FIRST_GAME[self.options.split])
         games = base | self.slots[rows] << _EPISODE_BITS | self.numbers[rows]
-        restart(
-            self.state,
-            rows,
-            self.seeds[rows],
-            games,
-            self.options.rules,
-            dealers=dealers,
-            decks=decks,
-        )
+        seeds = self.seeds[rows]
+        if deal_number is not None and decks is None:
+            decks = shuffled(seeds, games, deal_number)
+        restart(state, rows, seeds, games, rules, dealers=dealers, decks=decks)
+        for field, values in (
+            (state.scores, scores),
+            (state.deals_won, deals_won),
+            (state.deal_number, deal_number),
+        ):
+            if values is not None:
+                field[rows] = values
         self.numbers[rows] += np.uint64(1)
 
     def provenance(self, rows: Rows | None = None) -> dict[str, NDArray[Any]]:
@@ -318,3 +381,13 @@ class Episodes:
     def step(self, actions: ArrayLike) -> EndedDeals | None:
         """Take one action in every row whose episode is not over; see `advance`."""
         return advance(self.state, actions, self.options)
+
+
+def _each(name: str, value: Any, shape: tuple[int, ...], most: int) -> NDArray[np.int64]:
+    """Return an option of a reset as whole numbers of one shape, given as such or for one row."""
+    numbers = whole_numbers(name, value, 0, most, np.int64)
+    if numbers.shape not in (shape, shape[1:]):
+        raise ValueError(
+            f"{name}={quoted(value)}: shape {shape[1:]} is needed, or {shape} for each row"
+        )
+    return np.broadcast_to(numbers, shape)

@@ -1,4 +1,8 @@
-"""What observations are made of, by name: "raw", "derived", and what others register."""
+"""What other packages add to the environments: features of observations, chances of winning.
+
+Environments import no agent: what needs one is registered from there, by name, and the packages
+that have policies are imported when something is asked for that is not known yet.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -69,6 +73,11 @@ _FEATURES = {
 }
 
 
+def _load_others() -> None:
+    for point in entry_points(group=ENTRY_POINTS):
+        point.load()
+
+
 def register_features(name: str, features: Features) -> None:
     """Make features known by a name, as the option ``features`` of all environments takes it.
 
@@ -89,6 +98,47 @@ def features_of(name: str) -> Features:
         ValueError: no such name; says which there are.
     """
     if not isinstance(name, str) or name not in _FEATURES:
-        for point in entry_points(group=ENTRY_POINTS):
-            point.load()
+        _load_others()
     return _FEATURES[one_of("features", name, _FEATURES)]
+
+
+def features_of_size(size: int) -> str:
+    """Return the name of the features that make observations of this size.
+
+    Raises:
+        ValueError: there are none.
+    """
+    _load_others()
+    for name, features in _FEATURES.items():
+        if features.size == size:
+            return name
+    sizes = ", ".join(f"{name} {features.size}" for name, features in _FEATURES.items())
+    raise ValueError(f"no features have {size} numbers; there are {sizes}")
+
+
+Chances = Callable[[NDArray[np.integer]], NDArray[np.float64]]
+"""From scores [..., 2], a player's and the opponent's, to that player's chances [...]."""
+
+_CHANCES: list[Callable[[Rules], Chances]] = []
+
+
+def register_win_chance(chances_under: Callable[[Rules], Chances]) -> None:
+    """Make known how likely a game is won from each score, for ``reward="chance"``.
+
+    Args:
+        chances_under: from rules to the chances; called often, so it should keep what it works out.
+    """
+    _CHANCES[:] = [chances_under]
+
+
+def chances_under(rules: Rules) -> Chances:
+    """Return the chances of winning under these rules.
+
+    Raises:
+        ValueError: nobody has registered them.
+    """
+    if not _CHANCES:
+        _load_others()
+    if not _CHANCES:
+        raise ValueError("reward='chance' needs the package ginrummy_agents, which has the chances")
+    return _CHANCES[0](rules)

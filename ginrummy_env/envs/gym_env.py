@@ -5,6 +5,7 @@ Version history of ``ginrummy_env/GinRummy``:
 - v0: the first.
 """
 
+import sys
 from collections.abc import Sequence
 from typing import Any, Unpack
 
@@ -20,15 +21,21 @@ from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
 from ginrummy_env.envs.episodes import action_number
 from ginrummy_env.envs.learner_games import LearnerGames
-from ginrummy_env.envs.options import LearnerKeywords, read_options, reset_options
+from ginrummy_env.envs.observing import Seen, row_of
+from ginrummy_env.envs.opponents import OpponentPool, PolicyLike
+from ginrummy_env.envs.options import (
+    RESET_OPTIONS,
+    LearnerKeywords,
+    read_options,
+    reset_options,
+)
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
-from ginrummy_env.envs.shadowing import refuse_shadowed_opponent
 from ginrummy_env.policy import Policy
 
 _ROW = np.zeros(1, dtype=np.intp)
 
 
-class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
+class GinRummyEnv(gymnasium.Env[Any, np.int64]):
     """Gin rummy for one learner; a policy plays the other seat.
 
     A step is a decision of the learner. What the opponent's answer brings is paid in the same step.
@@ -41,12 +48,13 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     metadata = {"render_modes": RENDER_MODES, "render_fps": RENDER_FPS}  # noqa: RUF012
 
     def __init__(
-        self, opponent: str | Policy = "random", **options: Unpack[LearnerKeywords]
+        self, opponent: PolicyLike | OpponentPool = "random", **options: Unpack[LearnerKeywords]
     ) -> None:
         """Make the environment; ``reset`` deals.
 
         Args:
-            opponent: a policy or its name, such as "simple".
+            opponent: a policy, its name, such as "simple", a function ``(view, rng) -> actions``,
+                or an `opponents.OpponentPool`, from which one is drawn for each episode.
             options: see `options.LearnerKeywords` and `options.EpisodeOptions`.
         """
         episodes, others = read_options(options, LearnerKeywords)
@@ -59,7 +67,7 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         )
         self.render_mode = others["render_mode"]
         self._screen = Screen(self.render_mode, others["open_cards"])
-        self.observation_space = self.games.features.space()
+        self.observation_space = self.games.observer.space()
         self.action_space = spaces.Discrete(NUM_ACTIONS)
 
     @property
@@ -75,14 +83,16 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
     @property
     def opponent(self) -> Policy:
         """The policy in the other seat. Set it with `set_opponent`, which wrappers pass on."""
-        return self.games.opponents[0]
+        return self.games.others.policies[self.games.others.assignment[0]]
 
     @opponent.setter
-    def opponent(self, policy: str | Policy) -> None:
+    def opponent(self, policy: PolicyLike | OpponentPool) -> None:
         self.set_opponent(policy)
 
-    def set_opponent(self, policy: str | Policy) -> None:
+    def set_opponent(self, policy: PolicyLike | OpponentPool) -> None:
         """Let the learner play against another policy from the opponent's next decision on.
+
+        From a pool one is drawn for each episode, from the next one on.
 
         Through wrappers: ``env.get_wrapper_attr("set_opponent")(policy)``; in Gymnasium's vector
         environments ``envs.call("set_opponent", policy)``; in those of Stable-Baselines3
@@ -91,7 +101,7 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         Raises:
             ValueError: not a policy, or an unknown name; says which there are.
         """
-        self.games.set_opponents([policy])
+        self.games.others.put(policy)
 
     def provenance(self) -> dict[str, int]:
         """Return seed, game number and deal number, which name the deck in play.
@@ -102,32 +112,31 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    ) -> tuple[Seen, dict[str, Any]]:
         """Start an episode and return the first observation and info.
 
         Args:
             seed: begins a stream of games: the same seed gives the same games, seats and opponent's
                 chances. Without one the next game of the stream is dealt.
-            options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1}``, each may be missing.
+            options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1, "start": {"scores":
+                [80, 90], "deals_won": [3, 4], "deal_number": 7}}``, each may be missing.
 
         Raises:
             ValueError: a bad seed, an unknown option, or a bad value of one.
             OpponentError: the opponent's policy failed; reset again.
         """
-        refuse_shadowed_opponent(self)
+        _refuse_shadowed_opponent(self)
         episodes = self.games.episodes
-        given = episodes.given_deals(reset_options(options, "deck", "dealer"), _ROW)
+        given = episodes.given_deals(reset_options(options, *RESET_OPTIONS), _ROW)
         super().reset(seed=None if seed is None else require_seed(seed))
         with episodes.whole():
             episodes.reseed(seed, _ROW, lambda: self.np_random_seed)
             self.games.begin(_ROW, **given)
         if self.render_mode == "human":
             self.render()
-        return self.games.observations()[0], self._info()
+        return row_of(self.games.observations(), 0), self._info()
 
-    def step(
-        self, action: int | np.integer[Any]
-    ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+    def step(self, action: int | np.integer[Any]) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
         """Take the learner's action, let the opponent answer, and return what came of it.
 
         Raises:
@@ -137,7 +146,7 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
             gymnasium.error.ResetNeeded: the episode is over, not begun, or its last step was
                 broken off.
         """
-        refuse_shadowed_opponent(self)
+        _refuse_shadowed_opponent(self)
         self.games.episodes.require_ready()
         if self.games.state.over[0]:
             raise ResetNeeded("the episode is over: call reset()")
@@ -150,7 +159,7 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         if self.render_mode == "human":
             self.render()
         return (
-            self.games.observations()[0],
+            row_of(self.games.observations(), 0),
             float(step.rewards[0]),
             bool(step.terminated[0]),
             bool(step.truncated[0]),
@@ -176,11 +185,45 @@ class GinRummyEnv(gymnasium.Env[NDArray[np.float32], np.int64]):
         self._screen.close()
 
     def _info(self, deals: Sequence[Any] | None = None) -> dict[str, Any]:
-        info: dict[str, Any] = {
-            "action_mask": self.games.masks[0].astype(np.int8),
-            "seat": self.seat,
-        }
+        info: dict[str, Any] = {}
+        if self.games.observer.mask_in_info:
+            info["action_mask"] = self.games.masks[0].astype(np.int8)
+        info["seat"] = self.seat
+        if self.games.episodes.options.privileged:
+            info["state"] = self.games.hidden()[0]
         if self.games.episodes.options.report_deals:
             for name, some in (("deals", deals), ("skipped", self.games.skipped_deals.get(0))):
                 info[name] = [deal.to_dict() for deal in some or ()]
         return info
+
+
+def _refuse_shadowed_opponent(env: GinRummyEnv) -> None:
+    """Raise if a wrapper around the environment has an attribute ``opponent`` of its own.
+
+    ``wrapper.opponent = "champion"`` makes one (so does ``set_attr`` of Stable-Baselines3's
+    DummyVecEnv and SubprocVecEnv), and the environment would never know. It does not know its
+    wrappers either, but while it is stepped or reset they are in the call stack.
+
+    Args:
+        env: called from its ``step`` or ``reset``.
+
+    Raises:
+        AttributeError: such a wrapper; says what to do instead.
+    """
+    frame = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_name in ("step", "reset"):
+            wrapper = frame.f_locals.get("self")
+            if (
+                isinstance(wrapper, gymnasium.Wrapper)
+                and "opponent" in vars(wrapper)
+                and wrapper.unwrapped is env
+            ):
+                kind = type(wrapper).__name__
+                raise AttributeError(
+                    f"the attribute 'opponent' was set on the wrapper {kind}, which does not "
+                    "change the environment's opponent. Delete it, and call "
+                    "env.get_wrapper_attr('set_opponent')(policy), or with a VecEnv of "
+                    "Stable-Baselines3 env_method('set_opponent', policy)"
+                )
+        frame = frame.f_back  # type: ignore[assignment]

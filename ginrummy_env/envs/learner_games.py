@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Any, get_args
 
 import gymnasium
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
 from ginrummy_env.core.cards import Rows
-from ginrummy_env.core.chance import Purpose, RowRandom, bits, keys, policy_keys
+from ginrummy_env.core.chance import Purpose, bits, keys, policy_keys
 from ginrummy_env.core.checks import one_of, whole_numbers
 from ginrummy_env.core.legal import action_masks, require_actions
 from ginrummy_env.core.single_game import quick_mask
@@ -21,33 +21,12 @@ from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.deal_infos import DealResult, EndedDeals
 from ginrummy_env.envs.episodes import Episodes, advance
-from ginrummy_env.envs.features import features_of
+from ginrummy_env.envs.observing import Observer, Seen, privileged_state
+from ginrummy_env.envs.opponents import OpponentError, Opponents, OtherSeats
 from ginrummy_env.envs.options import EpisodeOptions, IllegalAction
-from ginrummy_env.policy import Policy, make_policy, policy_name
+from ginrummy_env.envs.shaping import DeadwoodShaping
 
-Opponents = str | Policy | Sequence[str | Policy]
 Deals = dict[int, list[DealResult]]
-
-
-class OpponentError(RuntimeError):
-    """An opponent's policy failed: it raised an error, or its answer was no legal action.
-
-    What it raised is the ``__cause__``. The step or reset in which it happened is half done, so the
-    environment has to be reset.
-
-    Attributes:
-        opponent: the policy's name.
-        reason: what it did.
-    """
-
-    def __init__(self, opponent: str, reason: str) -> None:
-        """Say which opponent failed and why."""
-        self.opponent, self.reason = opponent, reason
-        super().__init__(f"the opponent {opponent} failed: {reason}")
-
-    def __reduce__(self) -> tuple[type, tuple[str, str]]:
-        """Pickle by the arguments, as worker processes need."""
-        return type(self), (self.opponent, self.reason)
 
 
 ILLEGAL_REWARD = -1.0
@@ -84,6 +63,8 @@ class LearnerGames:
     Attributes:
         episodes: the games, and what an episode is.
         seats: [N] int8, the learner's player number in each row.
+        others: the policies in the other seats.
+        observer: makes the learners' observations.
         skipped: [N], episodes that the opponent ended before the learner's first decision. They
             have no step that could report them, so the next one was begun instead.
         skipped_deals: by row, the deals of the episodes that were skipped when the one in play was
@@ -105,19 +86,20 @@ class LearnerGames:
         Args:
             num_games: N.
             options: what an episode is and what it pays.
-            opponent: a policy, its name, or several; see `set_opponents`.
-            assignment: see `set_opponents`.
+            opponent, assignment: see `opponents.OtherSeats.put`.
             seat, illegal_action: see `options.LearnerKeywords`.
         """
         one_of("illegal_action", illegal_action, get_args(IllegalAction))
         self.episodes = Episodes(num_games, options)
-        self.features = features_of(options.features)
+        self.observer = Observer(options, "info")
+        self._shaping = DeadwoodShaping(len(self), options.shaping)
         self.illegal_action: IllegalAction = illegal_action
         self._warned = False
         self.seat = _require_seat(seat, len(self))
-        self.set_opponents(opponent, assignment)
+        self.others = OtherSeats(len(self), opponent, assignment)
         self.seats = np.zeros(len(self), dtype=np.int8)
         self._masks: NDArray[np.bool_] | None = None
+        self._no_masks = np.zeros((0, NUM_ACTIONS), dtype=np.bool_)
         self.skipped = np.zeros(len(self), dtype=np.int64)
         self.skipped_deals: Deals = {}
         self._owed = np.zeros(len(self))
@@ -146,75 +128,42 @@ class LearnerGames:
                 self._masks = action_masks(self.state, rules)
         return self._masks
 
-    def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
-        """Let the learners play against other policies from the opponents' next decision on.
-
-        Args:
-            opponent: a policy or its name (``"simple"``), or a list of these.
-            assignment: [N] integers, which of the list plays in each row; the list in turn, row
-                after row, if None.
-
-        Raises:
-            ValueError: no policy, an unknown name, or a bad assignment.
-        """
-        if isinstance(opponent, str) or not isinstance(opponent, Sequence):
-            given = [opponent]
-        else:
-            given = list(opponent)
-        if not given:
-            raise ValueError("opponent=[]: at least one policy is needed")
-        policies = [make_policy(each) for each in given]
-        if assignment is None:
-            chosen = np.arange(len(self)) % len(policies)
-        else:
-            chosen = whole_numbers("assignment", assignment, 0, len(policies) - 1, np.intp)
-            if chosen.shape != (len(self),):
-                raise ValueError(
-                    f"assignment={assignment!r}: {len(self)} whole numbers are needed, one a row"
-                )
-        self.opponents = policies
-        self.assignment = chosen.astype(np.intp)
-
-    def set_opponent(self, policy: str | Policy, rows: Rows) -> None:
-        """Let the learners of these rows play against another policy, from now on.
-
-        Raises:
-            ValueError: not a policy, or an unknown name.
-        """
-        made = make_policy(policy)
-        self.assignment[rows] = len(self.opponents)
-        used = np.unique(self.assignment)
-        self.opponents = [[*self.opponents, made][number] for number in used]
-        self.assignment = np.searchsorted(used, self.assignment)
-
-    def begin(
-        self, rows: Rows, *, dealers: ArrayLike | None = None, decks: ArrayLike | None = None
-    ) -> None:
+    def begin(self, rows: Rows, **given: Any) -> None:
         """Start the next episode in these rows, up to the learner's first decision.
 
-        What deals that end before it pay is paid, and reported, with the first step.
+        What deals that end before it pay is paid, and reported, with the first step. An episode
+        that ends before it is skipped, and its deals are in ``skipped_deals``; but a deal of a game
+        that goes on is paid like others.
 
         Args:
             rows: [K] row numbers, none twice.
-            dealers, decks: see `Episodes.start`.
+            given: see `Episodes.start`.
         """
-        self.episodes.start(rows, dealers=dealers, decks=decks)
+        self.episodes.start(rows, **given)
         self.skipped_deals = {}
+        self._owed[rows] = 0.0
         for row in rows.tolist():
             self._owed_deals.pop(row, None)
         waiting = rows
         while waiting.size:
             self._take_seats(waiting)
-            self._owed[waiting] = 0.0
+            self._shaping.begin(self.state, waiting)
             for ended in self._answer(waiting):
                 self._pay(ended, self._owed, self._owed_deals)
             waiting = waiting[self.state.over[waiting]]
             if waiting.size:
-                self.skipped[waiting] += 1
-                for row in waiting.tolist():
-                    self.skipped_deals.setdefault(row, []).extend(self._owed_deals.pop(row))
+                self._skip(waiting)
                 self.episodes.start(waiting)
         self._masks = None
+
+    def _skip(self, rows: Rows) -> None:
+        """Give up episodes that ended before the learner's first decision."""
+        if self.episodes.options.episode == "deal_of_game":
+            rows = rows[self.state.phase[rows] == _GAME_OVER]
+        self.skipped[rows] += 1
+        self._owed[rows] = 0.0
+        for row in rows.tolist():
+            self.skipped_deals.setdefault(row, []).extend(self._owed_deals.pop(row))
 
     def numbers(self, actions: ArrayLike) -> NDArray[np.integer]:
         """Return actions as [N] whole numbers of any size, as `act` takes them.
@@ -272,6 +221,9 @@ class LearnerGames:
             terminated[some.rows] |= some.terminated
             truncated[some.rows] |= some.truncated
         self._masks = None
+        if self._shaping.weight:
+            shaped = self._shaping.pay(self.state)[np.arange(len(self)), self.seats]
+            rewards += np.where(live, shaped, 0.0)
         return LearnerStep(rewards, terminated, truncated, deals, illegal)
 
     def views(self, rows: Rows | None = None) -> View:
@@ -280,11 +232,17 @@ class LearnerGames:
         seats = self.seats if rows is None else self.seats[rows]
         return make_view(state, self.episodes.options.rules, seats)
 
-    def observations(self, rows: Rows | None = None) -> NDArray[np.float32]:
-        """Return the learners' observations, [N, size] (or [K, size]) float32, a new array."""
+    def observations(self, rows: Rows | None = None) -> Seen:
+        """Return the learners' observations in all rows or in some, new arrays."""
         state = self.state if rows is None else self.state.select(rows)
-        seats = self.seats if rows is None else self.seats[rows]
-        return self.features.of_state(state, self.episodes.options.rules, seats)
+        some = slice(None) if rows is None else rows
+        masks = self.masks[some] if self.observer.mask_in_observation else self._no_masks
+        rules = self.episodes.options.rules
+        return self.observer.observe(state, rules, self.seats[some], masks)
+
+    def hidden(self) -> NDArray[np.float32]:
+        """Return what the learners do not see, [N, STATE_SIZE] float32; see `privileged_state`."""
+        return privileged_state(self.state, self.seats)
 
     def _warn(self, illegal: dict[int, str]) -> None:
         """Warn of the first illegal action, as training without masks would go on for hours."""
@@ -303,12 +261,13 @@ class LearnerGames:
         return inside & self.masks[np.arange(len(self)), np.where(inside, actions, 0)]
 
     def _take_seats(self, rows: Rows) -> None:
+        state = self.state
+        seeds, games = state.seed[rows], state.game_number[rows]
+        self.others.draw(rows, seeds, games)
         if self.seat is not None:
             self.seats[rows] = self.seat[rows]
-            return
-        state = self.state
-        drawn = bits(keys(Purpose.SEAT, state.seed[rows], state.game_number[rows]), 1)[:, 0]
-        self.seats[rows] = drawn & _ONE_BIT
+        else:
+            self.seats[rows] = bits(keys(Purpose.SEAT, seeds, games), 1)[:, 0] & _ONE_BIT
 
     def _pay(self, ended: EndedDeals, rewards: NDArray[np.float64], deals: Deals) -> None:
         """Add what ended deals pay the learners, and the deals themselves."""
@@ -334,7 +293,7 @@ class LearnerGames:
                 ended = advance(part, actions, options, rows)
             except IllegalActionError as error:
                 row = int(rows[0]) if error.row is None else error.row
-                raise OpponentError(self._opponent_name(row), str(error)) from error
+                raise OpponentError(self.others.name_in(row), str(error)) from error
             if ended is not None:
                 found.append(ended)
             waiting = self._waiting(part.player, part.phase, rows)
@@ -358,31 +317,7 @@ class LearnerGames:
         view = make_view(part, self.episodes.options.rules)
         moment = part.deal_number.astype(np.int64) << 32 | part.step_count
         row_keys = policy_keys(Purpose.OPPONENT, part.seed, part.game_number, moment)
-        if len(self.opponents) == 1:
-            return _ask(self.opponents[0], view, RowRandom(row_keys))
-        actions = np.zeros(len(rows), dtype=np.int16)
-        assigned = self.assignment[rows]
-        for number in np.unique(assigned):
-            places = np.flatnonzero(assigned == number)
-            policy, some = self.opponents[number], RowRandom(row_keys[places])
-            actions[places] = _ask(policy, view.select(places), some)
-        return actions
-
-    def _opponent_name(self, row: int) -> str:
-        return policy_name(self.opponents[self.assignment[row]])
-
-
-def _ask(policy: Policy, view: View, rng: RowRandom) -> NDArray[np.int16]:
-    """Return a policy's actions.
-
-    Raises:
-        OpponentError: it raised an error, or its answer was not one whole number for each row.
-    """
-    try:
-        return require_actions(policy.act(view, rng), len(view))
-    except Exception as error:
-        reason = f"{type(error).__name__}: {error}"
-        raise OpponentError(policy_name(policy), reason) from error
+        return self.others.act(view, rows, row_keys)
 
 
 def _require_seat(

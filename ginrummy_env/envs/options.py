@@ -1,21 +1,25 @@
 """The options of the environments: each is documented once, here, and checked in one place."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypedDict, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ginrummy_env.core.checks import did_you_mean, flag, one_of, whole
+from ginrummy_env.core.checks import did_you_mean, flag, one_of, real, whole
 from ginrummy_env.core.rules import CLASSIC, Rules, as_rules
-from ginrummy_env.envs.features import features_of
+from ginrummy_env.envs.deal_infos import EndedDeals
+from ginrummy_env.envs.features import chances_under, features_of
 
-Episode = Literal["game", "deal"]
-Reward = Literal["win", "points", "final"]
+Episode = Literal["game", "deal", "deal_of_game"]
+Reward = Literal["win", "points", "final", "chance"]
 Split = Literal["train", "eval"]
 IllegalAction = Literal["lose", "raise"]
 WaitingMask = Literal["zeros", "pass"]
+MaskIn = Literal["info", "observation", "both"]
+
+RewardHook = Callable[[EndedDeals], ArrayLike]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,12 +34,16 @@ class EpisodeOptions:
     """Rules, a preset's name or a dict of settings."""
 
     episode: Episode = "game"
-    """"game": deals until a player has the target score; "deal": one deal, from 0:0."""
+    """"game": deals until a player has the target score; "deal": one deal, from 0:0;
+    "deal_of_game": one deal of a full game, whose next deal is the next episode (a reset in the
+    middle of a deal, or with a seed or options, begins another game)."""
 
     reward: Reward = "win"
     """"win": 1 and -1 at the end of the episode, to the winner of the game (or deal) and the other;
     "points": the points of each deal / 100, when it ends; "final": the difference of the final
-    scores with all bonuses / 100, at the end of the episode. Always zero-sum; void deals pay 0."""
+    scores with all bonuses / 100, at the end of the episode; "chance": twice the change in the
+    chance of winning the game, when a deal ends, which over a game adds up to what "win" pays.
+    Always zero-sum; void deals pay 0. A deal of a game is paid by "points" or "chance"."""
 
     max_deals: int | None = None
     """Deals after which a game that is not over is truncated. It then has no winner: the modes
@@ -50,6 +58,28 @@ class EpisodeOptions:
     person would work out (melded cards, deadwood after each discard, cards that would meld); or
     what another package has registered, see `features.register_features`."""
 
+    mask_in: MaskIn | None = None
+    """Where the mask of legal actions is: in the "info", in the "observation" (which then is a dict
+    with ``observation`` and ``action_mask``), or in "both". None: as the library has it, in the
+    observation in PettingZoo, else in the info."""
+
+    history: int = 0
+    """How many of the deal's last actions observations show: then they are dicts with
+    ``observation`` and ``history``, see `observing.last_actions`."""
+
+    privileged: bool = False
+    """Whether what is hidden is handed out too, for critics and labels, never for who plays: the
+    hands and the stock as planes (`observing.STATE_PLANES`), in ``info["state"]`` or PettingZoo's
+    ``state()``, never in an observation."""
+
+    shaping: float = 0.0
+    """Points of deadwood / 100 that a player gets rid of pay this much at once, to that player
+    alone; what is left at the end of the episode counts as none (potential-based, gamma 1)."""
+
+    reward_hook: RewardHook | None = None
+    """A function of the deals that have ended in a step (`deal_infos.EndedDeals`: their state,
+    rules and rewards so far) that returns what they pay players 0 and 1, [K, 2]."""
+
     report_deals: bool = True
     """Whether ``info["deals"]`` reports the deals that have ended. Without it the key is missing:
     for libraries whose buffers take numbers only."""
@@ -61,9 +91,25 @@ class EpisodeOptions:
         put("rules", as_rules(self.rules))
         for name, allowed in (("episode", Episode), ("reward", Reward), ("split", Split)):
             put(name, one_of(name, getattr(self, name), get_args(allowed)))
+        if self.episode == "deal_of_game" and self.reward in ("win", "final"):
+            raise ValueError(
+                f"reward={self.reward!r} is paid for a game: with episode='deal_of_game' "
+                "'points' or 'chance' is needed"
+            )
+        if self.reward == "chance":
+            if self.episode == "deal":
+                raise ValueError("reward='chance' needs a game: episode='game' or 'deal_of_game'")
+            chances_under(self.rules)
         if self.max_deals is not None:
             put("max_deals", whole("max_deals", self.max_deals, 1, or_="None"))
         features_of(self.features)
+        if self.mask_in is not None:
+            put("mask_in", one_of("mask_in", self.mask_in, get_args(MaskIn)))
+        put("history", whole("history", self.history, 0))
+        put("privileged", flag("privileged", self.privileged))
+        put("shaping", real("shaping", self.shaping))
+        if self.reward_hook is not None and not callable(self.reward_hook):
+            raise ValueError(f"reward_hook={self.reward_hook!r}: a function or None is needed")
         put("report_deals", flag("report_deals", self.report_deals))
 
 
@@ -76,6 +122,11 @@ class EpisodeKeywords(TypedDict, total=False):
     max_deals: int | None
     split: Split
     features: str
+    mask_in: MaskIn | None
+    history: int
+    privileged: bool
+    shaping: float
+    reward_hook: RewardHook | None
     report_deals: bool
 
 
@@ -108,6 +159,9 @@ class LearnerKeywords(ScreenKeywords, total=False):
     """"lose": an illegal action ends the episode and pays -1, ``info["illegal_action"]`` says what
     was legal, and there is one warning; "raise": an IllegalActionError, nothing has changed."""
 
+
+RESET_OPTIONS = ("deck", "dealer", "start")
+"""The options of ``reset`` in every environment, see `Episodes.given_deals`."""
 
 DEFAULTS: dict[str, Any] = {
     **{each.name: each.default for each in fields(EpisodeOptions)},

@@ -14,15 +14,26 @@ from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import VecEnv
-from stable_baselines3.common.vec_env.base_vec_env import VecEnvIndices, VecEnvStepReturn
+from stable_baselines3.common.vec_env.base_vec_env import (
+    VecEnvIndices,
+    VecEnvObs,
+    VecEnvStepReturn,
+)
 
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.checks import whole
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
-from ginrummy_env.envs.learner_games import LearnerGames, Opponents
-from ginrummy_env.envs.options import LearnerKeywords, read_options, reset_options
+from ginrummy_env.envs.learner_games import LearnerGames
+from ginrummy_env.envs.observing import privileged_state, row_of
+from ginrummy_env.envs.opponents import OpponentPool, Opponents, PolicyLike
+from ginrummy_env.envs.options import (
+    RESET_OPTIONS,
+    LearnerKeywords,
+    read_options,
+    reset_options,
+)
 from ginrummy_env.envs.rendering import Screen
 from ginrummy_env.policy import Policy
 
@@ -65,7 +76,7 @@ class GinRummyVecEnv(VecEnv):
         self._began = time.perf_counter()
         super().__init__(
             len(self.games),
-            self.games.features.space(),
+            self.games.observer.space(),
             spaces.Discrete(NUM_ACTIONS),
         )
 
@@ -74,17 +85,17 @@ class GinRummyVecEnv(VecEnv):
         """The settings of the games."""
         return self.games.episodes.options.rules
 
-    def set_opponent(self, policy: str | Policy) -> None:
+    def set_opponent(self, policy: PolicyLike | OpponentPool) -> None:
         """Let all learners play against another policy from the opponents' next decision on.
 
         Raises:
             ValueError: not a policy, or an unknown name; says which there are.
         """
-        self.games.set_opponents([policy])
+        self.games.others.put(policy)
 
     def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
-        """Let the learners play against other policies; see `LearnerGames.set_opponents`."""
-        self.games.set_opponents(opponent, assignment)
+        """Let the learners play against other policies; see `opponents.OtherSeats.put`."""
+        self.games.others.put(opponent, assignment)
 
     def provenance(self) -> dict[str, NDArray[Any]]:
         """Return seeds, game numbers and deal numbers, [N] each, which name the decks in play.
@@ -104,7 +115,7 @@ class GinRummyVecEnv(VecEnv):
         self._seed = secrets.randbits(64) if seed is None else require_seed(seed)
         return [self._seed] * self.num_envs
 
-    def reset(self) -> NDArray[np.float32]:
+    def reset(self) -> VecEnvObs:
         """Start an episode in every row and return the first observations.
 
         `set_options` takes a dict for all rows or one for each: ``{"deck": 52 cards in dealing
@@ -158,6 +169,10 @@ class GinRummyVecEnv(VecEnv):
                 info["deals"] = step.deals.get(row, [])
         for row, text in step.illegal.items():
             infos[row]["illegal_action"] = text
+        if self.games.episodes.options.privileged:
+            hidden = self.games.hidden()
+            for row, info in enumerate(infos):
+                info["state"] = hidden[row]
         dones = step.terminated | step.truncated
         ended = np.flatnonzero(dones)
         if ended.size:
@@ -170,6 +185,10 @@ class GinRummyVecEnv(VecEnv):
     def _note_reset(self, row: int) -> None:
         """Write the info of an episode that has begun."""
         info: dict[str, Any] = {"seat": int(self.games.seats[row])}
+        if self.games.episodes.options.privileged:
+            info["state"] = privileged_state(
+                self.games.state.select([row]), self.games.seats[[row]]
+            )[0]
         if self.games.episodes.options.report_deals:
             info |= {"deals": [], "skipped": self.games.skipped_deals.get(row, [])}
         self.reset_infos[row] = info
@@ -181,7 +200,7 @@ class GinRummyVecEnv(VecEnv):
         last = self.games.observations(ended)
         for place, row in enumerate(ended.tolist()):
             info = infos[row]
-            info["terminal_observation"] = last[place].copy()
+            info["terminal_observation"] = row_of(last, place)
             info["TimeLimit.truncated"] = bool(truncated[row])
             info["episode"] = {
                 "r": float(self._returns[row]),
@@ -217,7 +236,7 @@ class GinRummyVecEnv(VecEnv):
         """
         chosen = self._chosen(indices)
         if attr_name == "opponent":
-            self.games.set_opponent(value, np.array([row.number for row in chosen]))
+            self._seat_in(chosen, value)
             return
         for row in chosen:
             setattr(row, attr_name, value)
@@ -234,9 +253,18 @@ class GinRummyVecEnv(VecEnv):
             return list(self.action_masks())
         chosen = self._chosen(indices)
         if method_name == "set_opponent":  # one policy for all, which is then asked once a step
-            self.set_attr("opponent", next(iter((*method_args, *method_kwargs.values()))), indices)
+            self._seat_in(chosen, *method_args, **method_kwargs)
             return [None] * len(chosen)
         return [getattr(row, method_name)(*method_args, **method_kwargs) for row in chosen]
+
+    def _seat_in(self, chosen: "list[Row]", policy: PolicyLike | OpponentPool) -> None:
+        others = self.games.others
+        if len(chosen) == self.num_envs:
+            others.put(policy)
+        elif isinstance(policy, OpponentPool):
+            raise ValueError("a pool plays in all rows or in none: leave indices out")
+        else:
+            others.put_in(np.array([row.number for row in chosen]), policy)
 
     def env_is_wrapped(
         self,
@@ -305,16 +333,16 @@ class Row:
     @property
     def opponent(self) -> Policy:
         """The policy in the other seat; set it with a policy or its name."""
-        games = self._env.games
-        return games.opponents[games.assignment[self.number]]
+        others = self._env.games.others
+        return others.policies[others.assignment[self.number]]
 
     @opponent.setter
-    def opponent(self, policy: str | Policy) -> None:
+    def opponent(self, policy: PolicyLike) -> None:
         self.set_opponent(policy)
 
-    def set_opponent(self, policy: str | Policy) -> None:
+    def set_opponent(self, policy: PolicyLike) -> None:
         """Let the learner play against another policy from the opponent's next decision on."""
-        self._env.games.set_opponent(policy, np.array([self.number]))
+        self._env.games.others.put_in(np.array([self.number]), policy)
 
     def provenance(self) -> dict[str, int]:
         """Return seed, game number and deal number, which name the deck in play."""
@@ -337,15 +365,27 @@ class Row:
         return self._env._screen.show(games.state, self.rules, self.number, self.seat)
 
 
-def _options_of_rows(options: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+def _options_of_rows(options: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the reset options of all rows as one: lists of one value for each row.
 
     Raises:
         ValueError: an unknown option, or one that some rows have and some do not.
     """
-    rows = [reset_options(each, "deck", "dealer") for each in options]
+    rows = [reset_options(each, *RESET_OPTIONS) for each in options]
+    found: dict[str, Any] = _together(rows, ("deck", "dealer"))
+    starts = [each.get("start") or {} for each in rows]
+    wrong = [each for each in starts if not isinstance(each, Mapping)]
+    if wrong:
+        return {**found, "start": wrong[0]}  # which is then refused
+    if any(starts):
+        names = dict.fromkeys(name for each in starts for name in each)
+        found["start"] = _together(starts, tuple(names))
+    return found
+
+
+def _together(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, list[Any]]:
     found: dict[str, list[Any]] = {}
-    for name in ("deck", "dealer"):
+    for name in names:
         values = [each.get(name) for each in rows]
         missing = sum(value is None for value in values)
         if 0 < missing < len(values):

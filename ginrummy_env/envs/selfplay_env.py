@@ -18,10 +18,15 @@ from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.episodes import Episodes
-from ginrummy_env.envs.features import features_of
-from ginrummy_env.envs.options import EpisodeKeywords, read_options, reset_options
+from ginrummy_env.envs.observing import Observer, Seen, privileged_state
+from ginrummy_env.envs.options import (
+    RESET_OPTIONS,
+    EpisodeKeywords,
+    read_options,
+    reset_options,
+)
+from ginrummy_env.envs.shaping import DeadwoodShaping
 
-Flat = NDArray[np.float32]
 Flags = NDArray[np.bool_]
 Infos = dict[str, Any]
 
@@ -54,10 +59,11 @@ class GinRummySelfPlayEnv:
         """
         episodes, _ = read_options(options, EpisodeKeywords)
         self._games = Episodes(num_envs, episodes)
-        self._features = features_of(episodes.features)
+        self._observer = Observer(episodes, "info")
+        self._shaping = DeadwoodShaping(len(self._games), episodes.shaping)
         self.num_envs = len(self._games)
         self.num_actions = NUM_ACTIONS
-        self.observation_size = self._features.size
+        self.observation_size = self._observer.features.size
 
     @property
     def rules(self) -> Rules:
@@ -86,7 +92,7 @@ class GinRummySelfPlayEnv:
         *,
         seed: int | Sequence[int | None] | None = None,
         options: Mapping[str, Any] | None = None,
-    ) -> tuple[Flat, Infos]:
+    ) -> tuple[Seen, Infos]:
         """Start the next episode in every row.
 
         Args:
@@ -105,13 +111,14 @@ class GinRummySelfPlayEnv:
                 value of one.
         """
         rows = np.arange(self.num_envs)
-        deals = self._games.given_deals(reset_options(options, "deck", "dealer"), rows)
+        deals = self._games.given_deals(reset_options(options, *RESET_OPTIONS), rows)
         with self._games.whole():
             self._games.reseed(seed, rows)
             self._games.start(rows, **deals)
+            self._shaping.begin(self.state, rows)
         return self._observe(self._infos())
 
-    def step(self, actions: ArrayLike) -> tuple[Flat, NDArray[np.float64], Flags, Flags, Infos]:
+    def step(self, actions: ArrayLike) -> tuple[Seen, NDArray[np.float64], Flags, Flags, Infos]:
         """Take the action of the player to move in every row.
 
         Args:
@@ -138,7 +145,7 @@ class GinRummySelfPlayEnv:
 
     def _step(
         self, actions: NDArray[np.int16]
-    ) -> tuple[Flat, NDArray[np.float64], Flags, Flags, Infos]:
+    ) -> tuple[Seen, NDArray[np.float64], Flags, Flags, Infos]:
         rewards = np.zeros((self.num_envs, 2))
         deals_over = np.zeros(self.num_envs, dtype=np.bool_)
         games_over = np.zeros(self.num_envs, dtype=np.bool_)
@@ -154,8 +161,12 @@ class GinRummySelfPlayEnv:
             if self._games.options.report_deals:
                 for row, result in zip(rows.tolist(), ended.results(), strict=True):
                     infos["deals"][row] = [result]
-            if games_over.any():
-                self._games.start(np.flatnonzero(games_over))
+        if self._shaping.weight:
+            rewards += self._shaping.pay(self.state)
+        if games_over.any():
+            begun = np.flatnonzero(games_over)
+            self._games.start(begun)
+            self._shaping.begin(self.state, begun)
         observations, infos = self._observe(infos)
         return observations, rewards, deals_over, games_over, infos
 
@@ -174,10 +185,15 @@ class GinRummySelfPlayEnv:
             deals[row] = []
         return {"deals": deals}
 
-    def _observe(self, infos: Infos) -> tuple[Flat, Infos]:
-        infos["action_mask"] = action_masks(self.state, self.rules).view(np.int8)
+    def _observe(self, infos: Infos) -> tuple[Seen, Infos]:
+        state, rules = self.state, self.rules
+        masks = action_masks(state, rules)
+        if self._observer.mask_in_info:
+            infos["action_mask"] = masks.view(np.int8)
         infos["seat"] = self.seats
-        return self._features.of_state(self.state, self.rules, self.state.player), infos
+        if self._games.options.privileged:
+            infos["state"] = privileged_state(state, state.player)
+        return self._observer.observe(state, rules, state.player, masks), infos
 
 
 @dataclass(frozen=True, slots=True)

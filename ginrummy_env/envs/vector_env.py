@@ -14,21 +14,21 @@ from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.envs.learner_games import (
-    Deals,
-    LearnerGames,
-    LearnerStep,
-    Opponents,
+from ginrummy_env.envs.learner_games import Deals, LearnerGames, LearnerStep
+from ginrummy_env.envs.observing import Seen, row_of
+from ginrummy_env.envs.opponents import OpponentPool, Opponents, PolicyLike
+from ginrummy_env.envs.options import (
+    RESET_OPTIONS,
+    LearnerKeywords,
+    read_options,
+    reset_options,
 )
-from ginrummy_env.envs.options import LearnerKeywords, read_options, reset_options
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
-from ginrummy_env.policy import Policy
 
-Flat = NDArray[np.float32]
 Infos = dict[str, Any]
 
 
-class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
+class GinRummyVectorEnv(VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
     """N games of gin rummy, a learner in each; policies play the other seats.
 
     ``infos["action_mask"]`` is int8[N, 108] and fits the observations that are returned with it;
@@ -53,7 +53,8 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
 
         Args:
             num_envs: N.
-            opponent: a policy or its name, or a list of these.
+            opponent: a policy, its name or a function ``(view, rng) -> actions``; a list of these;
+                or an `opponents.OpponentPool`, from which one is drawn for each episode.
             assignment: [N] which of the list plays in each row; the list in turn if None.
             autoreset_mode: NEXT_STEP (Gymnasium's default), SAME_STEP or DISABLED.
             options: see `options.LearnerKeywords` and `options.EpisodeOptions`.
@@ -72,7 +73,7 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.render_mode = others["render_mode"]
         self._screen = Screen(self.render_mode, others["open_cards"])
-        self.single_observation_space = self.games.features.space()
+        self.single_observation_space = self.games.observer.space()
         self.single_action_space = spaces.Discrete(NUM_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
@@ -83,17 +84,17 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
         """The settings of the games."""
         return self.games.episodes.options.rules
 
-    def set_opponent(self, policy: str | Policy) -> None:
+    def set_opponent(self, policy: PolicyLike | OpponentPool) -> None:
         """Let all learners play against another policy from the opponents' next decision on.
 
         Raises:
             ValueError: not a policy, or an unknown name; says which there are.
         """
-        self.games.set_opponents([policy])
+        self.games.others.put(policy)
 
     def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
-        """Let the learners play against other policies; see `LearnerGames.set_opponents`."""
-        self.games.set_opponents(opponent, assignment)
+        """Let the learners play against other policies; see `opponents.OtherSeats.put`."""
+        self.games.others.put(opponent, assignment)
 
     def provenance(self) -> dict[str, NDArray[Any]]:
         """Return seeds, game numbers and deal numbers, [N] each, which name the decks in play.
@@ -107,7 +108,7 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
         *,
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
-    ) -> tuple[Flat, Infos]:
+    ) -> tuple[Seen, Infos]:
         """Start episodes in all rows, or in some.
 
         Args:
@@ -123,7 +124,7 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
                 value of one.
             OpponentError: an opponent's policy failed; reset again.
         """
-        given = reset_options(options, "deck", "dealer", "reset_mask")
+        given = reset_options(options, *RESET_OPTIONS, "reset_mask")
         rows = self._rows_of(given.get("reset_mask"))
         episodes = self.games.episodes
         deals = episodes.given_deals(given, rows)
@@ -137,7 +138,7 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
 
     def step(
         self, actions: ArrayLike
-    ) -> tuple[Flat, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]:
+    ) -> tuple[Seen, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]:
         """Take an action in every row, let the opponents answer, and return what came of it.
 
         With NEXT_STEP, a row whose episode ended in the last step is reset: its action is not
@@ -163,7 +164,7 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
 
     def _step(
         self, actions: NDArray[np.integer]
-    ) -> tuple[Flat, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]:
+    ) -> tuple[Seen, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]:
         waiting = np.flatnonzero(self._over)  # only with NEXT_STEP is there any
         step = self.games.act(actions)
         deals = step.deals
@@ -226,12 +227,12 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
 
     def _infos(self, deals: Deals) -> Infos:
         everywhere = np.ones(self.num_envs, dtype=np.bool_)
-        infos: Infos = {
-            "action_mask": self.games.masks.astype(np.int8),
-            "_action_mask": everywhere,
-            "seat": self.games.seats.copy(),
-            "_seat": everywhere.copy(),
-        }
+        infos: Infos = {}
+        if self.games.observer.mask_in_info:
+            infos |= {"action_mask": self.games.masks.astype(np.int8), "_action_mask": everywhere}
+        infos |= {"seat": self.games.seats.copy(), "_seat": everywhere.copy()}
+        if self.games.episodes.options.privileged:
+            infos |= {"state": self.games.hidden(), "_state": everywhere.copy()}
         self._add_deals(infos, deals, self.games.skipped_deals, everywhere)
         return infos
 
@@ -258,16 +259,18 @@ class GinRummyVectorEnv(VectorEnv[Flat, NDArray[np.integer], NDArray[Any]]):
         """Add the last observation and info of the episodes that have ended."""
         some = self._over.copy()
         final_obs = np.full(self.num_envs, None, dtype=object)
-        for row, observation in zip(ended.tolist(), self.games.observations(ended), strict=True):
-            final_obs[row] = observation.copy()
-        masks = np.zeros((self.num_envs, NUM_ACTIONS), dtype=np.int8)
+        last = self.games.observations(ended)
+        for place, row in enumerate(ended.tolist()):
+            final_obs[row] = row_of(last, place)
+        final: Infos = {}
+        if self.games.observer.mask_in_info:
+            masks = np.zeros((self.num_envs, NUM_ACTIONS), dtype=np.int8)
+            final |= {"action_mask": masks, "_action_mask": some.copy()}
         seats = np.where(some, self.games.seats, 0).astype(np.int8)
-        final: Infos = {
-            "action_mask": masks,
-            "_action_mask": some.copy(),
-            "seat": seats,
-            "_seat": some.copy(),
-        }
+        final |= {"seat": seats, "_seat": some.copy()}
+        if self.games.episodes.options.privileged:
+            hidden = np.where(some[:, None], self.games.hidden(), np.float32(0))
+            final |= {"state": hidden, "_state": some.copy()}
         self._add_deals(final, step.deals, {}, some)
         self._add(final, "illegal_action", step.illegal)
         infos |= {"final_obs": final_obs, "_final_obs": some}

@@ -44,9 +44,9 @@ def test_opponents_are_set_through_the_wrappers_of_gymnasium():
 def test_opponents_are_set_in_the_vector_environments_of_gymnasium():
     native = gymnasium.make_vec(ID, 3, opponent="simple")
     native.set_opponent("gold")
-    assert names(native.games.opponents) == ["Gold"]
+    assert names(native.games.others.policies) == ["Gold"]
     native.set_opponents(["gold", "random"])
-    assert names(native.games.opponents) == ["Gold", "RandomAgent"]
+    assert names(native.games.others.policies) == ["Gold", "RandomAgent"]
     several = gymnasium.make_vec(ID, 2, vectorization_mode="sync", opponent="simple")
     several.call("set_opponent", "gold")
     assert names(env.unwrapped.opponent for env in several.envs) == ["Gold", "Gold"]
@@ -91,7 +91,7 @@ def test_opponents_are_set_through_stable_baselines3():
     native.env_method("set_opponent", "random", indices=[1, 3])
     assert names(native.get_attr("opponent")) == ["Simple", "RandomAgent"] * 2
     native.env_method("set_opponent", "gold")
-    assert names(native.games.opponents) == ["Gold"]  # one for all, asked once a step
+    assert names(native.games.others.policies) == ["Gold"]  # one for all, asked once a step
 
 
 class Fails:

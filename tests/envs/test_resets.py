@@ -43,8 +43,8 @@ def test_reset_options_have_the_same_names_everywhere(make):
         ({"decks": [READY_DECK]}, r"unknown reset option 'decks' \(did you mean 'deck'\?\)"),
         ({"dealers": [1]}, "did you mean 'dealer'"),
         ({"scores": [80, 90]}, "unknown reset option 'scores'"),
-        ({"dealer": 2}, "dealer=.*0 or 1"),
-        ({"dealer": True}, "dealer=.*0 or 1"),
+        ({"dealer": 2}, "dealer=.*from 0 to 1"),
+        ({"dealer": True}, "dealer=.*from 0 to 1"),
         ({"deck": [0] * 52}, "appears twice"),
         ({"deck": READY_DECK[1:]}, "deck"),
     ]:

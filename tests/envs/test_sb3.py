@@ -3,6 +3,7 @@
 import copy
 import functools
 import pickle
+import types
 
 import gymnasium
 import numpy as np
@@ -167,7 +168,7 @@ def test_attributes_and_methods_of_rows():
     names = [type(policy).__name__ for policy in env.get_attr("opponent")]
     assert names == ["Simple", "RandomAgent", "Simple", "RandomAgent"]
     env.set_attr("opponent", "gold")
-    assert [type(policy).__name__ for policy in env.games.opponents] == ["Gold"]
+    assert [type(policy).__name__ for policy in env.games.others.policies] == ["Gold"]
     assert env.env_method("render", indices=0)[0].count("\n") > 5
     assert env.env_method("action_masks", indices=[2])[0].shape == (108,)
     assert len(env.env_method("view", indices=2)[0]) == 1
@@ -301,3 +302,34 @@ def test_maskable_evaluation_callback():
     assert -1 <= callback.last_mean_reward <= 1
     decks = [{deck.tobytes() for deck in env.games.state.deck} for env in (train, evaluate)]
     assert not decks[0] & decks[1]
+
+
+@pytest.mark.parametrize("kind", ["MaskablePPO", "PPO", "DQN"])
+def test_models_are_opponents(kind):
+    """Legal actions only, also without masks; the same from a copy; any policy's interface."""
+    import sb3_contrib
+    import stable_baselines3
+
+    made = getattr(sb3_contrib if kind == "MaskablePPO" else stable_baselines3, kind)
+    where = "observation" if kind == "PPO" else "info"
+    env = GinRummyVecEnv(2, "simple", features="raw", mask_in=where)
+    small = {"policy_kwargs": {"net_arch": [8]}, "seed": 0, "device": "cpu"}
+    model = made("MultiInputPolicy" if kind == "PPO" else "MlpPolicy", env, **small)
+    logs = []
+    for deterministic in (False, False, True):
+        policy = ginrummy_env.SB3Policy(model, deterministic=deterministic)
+        games = GinRummyVecEnv(16, policy, rules=VOID_SOON)
+        games.seed(3)
+        log = [games.reset().tobytes()]
+        for number in range(12):
+            log.append(games.step(choose_all(get_action_masks(games), number))[0].tobytes())
+        logs.append(log)
+    assert logs[0] == logs[1]
+    if kind != "DQN":
+        assert logs[0] != logs[2]
+
+
+def test_a_model_of_another_environment_is_refused():
+    model = types.SimpleNamespace(observation_space=gymnasium.spaces.Box(0, 1, (8,)))
+    with pytest.raises(ValueError, match="no features have 8 numbers; there are raw 537"):
+        ginrummy_env.SB3Policy(model)

@@ -230,9 +230,9 @@ def test_episode_statistics(mode):
 def test_opponents_by_row():
     """A list in turn, or an assignment."""
     in_turn = GinRummyVectorEnv(5, ["simple", Quiet()])
-    assert in_turn.games.assignment.tolist() == [0, 1, 0, 1, 0]
+    assert in_turn.games.others.assignment.tolist() == [0, 1, 0, 1, 0]
     in_turn.set_opponents(["random", "simple", "gold"], [2, 2, 1, 1, 0])
-    names = [type(policy).__name__ for policy in in_turn.games.opponents]
+    names = [type(policy).__name__ for policy in in_turn.games.others.policies]
     assert names == ["RandomAgent", "Simple", "Gold"]
     for wrong in ([0, 1], [0, 1, 2, 3, 0], [0.0] * 5):
         with pytest.raises(ValueError, match="assignment="):
