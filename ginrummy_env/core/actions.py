@@ -95,7 +95,7 @@ def random_actions(masks: NDArray[np.bool_], uniforms: NDArray[np.float64]) -> N
 
     Args:
         masks: [N, A] bool (or int8).
-        uniforms: [N] numbers in [0, 1), one a row.
+        uniforms: [N] numbers in [0, 1), one per row.
 
     Returns:
         [N] int16; -1 where nothing is flagged.

@@ -110,7 +110,7 @@ def hand_of(cards: ArrayLike) -> Hands:
         [...] uint64.
 
     Raises:
-        ValueError: a number is not a card, or a card stands twice in one hand.
+        ValueError: a number is not a card, or a card appears twice in one hand.
 
     >>> format_hand(hand_of([0, 12, 51]))
     'As Ks Kc'
@@ -191,7 +191,7 @@ def parse_cards(text: str) -> list[int]:
     """Return the cards that a text names, in its order.
 
     Raises:
-        ValueError: a word is no card, or a card appears twice.
+        ValueError: a word is not a card, or a card appears twice.
 
     >>> parse_cards("Kc, As")
     [51, 0]
@@ -209,7 +209,7 @@ def parse_hand(text: str) -> np.uint64:
     """Return the hand that a text names, one uint64.
 
     Raises:
-        ValueError: a word is no card, or a card appears twice.
+        ValueError: a word is not a card, or a card appears twice.
 
     >>> hex(parse_hand("As 2s Ah"))
     '0x10003'

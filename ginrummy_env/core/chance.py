@@ -106,7 +106,7 @@ def further_keys(row_keys: NDArray[np.uint64], *parts: ArrayLike) -> NDArray[np.
 
 
 def policy_keys(purpose: Purpose, seeds: ArrayLike, *parts: ArrayLike) -> NDArray[np.uint64]:
-    """Return keys for what policies draw: as `keys`, but nothing tells the seed.
+    """Return keys for what policies draw: as `keys`, but the seed cannot be worked out.
 
     Args:
         purpose: what the numbers are for.
@@ -185,7 +185,7 @@ class RowRandom:
         shape = tuple(size) if isinstance(size, tuple | list) else (whole("size", size, 0),)
         if not shape or shape[0] != len(self._keys):
             raise ValueError(
-                f"size={size}: the first dimension must be {len(self._keys)}, a row a game"
+                f"size={size}: the first dimension must be {len(self._keys)}, one row per game"
             )
         count = int(np.prod(shape[1:]))
         numbers = bits(self._keys, count, start=self._drawn)

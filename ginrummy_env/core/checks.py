@@ -2,7 +2,7 @@
 
 Every package uses these, so that the same value is accepted everywhere and refused in the same
 words. A whole number is anything that Python can index with: an int, a NumPy integer of any width,
-a 0-d integer array. True and False are no numbers, and 2.0 is no whole number.
+a 0-d integer array. True and False are not numbers, and 2.0 is not a whole number.
 """
 
 import math

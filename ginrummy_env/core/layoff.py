@@ -1,9 +1,9 @@
 """What is laid down: the knocker's arrangement, the defender's melds and lay-offs.
 
-A defender's suit ``m`` (his sets taken out) and the knocker's runs ``b`` in that suit need no
-search either: his cards that stand in a block of three or more cards of ``m | b`` go, in runs of
-his own or laid off one after another. So what he is left with is `points_left` of ``m | b``, since
-the knocker's runs leave nothing. To choose are his sets, and for each set of three that the knocker
+A defender's suit ``m`` (own sets taken out) and the knocker's runs ``b`` in that suit need no
+search either: the cards that are in a block of three or more cards of ``m | b`` go, in runs of
+their own or laid off one after another. So what is left is `points_left` of ``m | b``, since
+the knocker's runs leave nothing. To choose are own sets, and for each set of three that the knocker
 laid whether its fourth card goes there.
 """
 
@@ -97,8 +97,8 @@ def layoff_potential(melds: MeldNumbers, hands: Hands, discards: Hands) -> Point
 
     Args:
         melds: [N, 3] int16 numbers of melds.
-        hands: [N] uint64, the knocker's cards after his discard.
-        discards: [N] uint64, the discard pile, his knock discard included.
+        hands: [N] uint64, the knocker's cards after the discard.
+        discards: [N] uint64, the discard pile, the knock discard included.
 
     Returns:
         [N] int16, points.
@@ -120,7 +120,7 @@ def _keep_least(
 
 
 def knocker_arrangement(hands: Hands, discards: Hands) -> tuple[MeldNumbers, Points]:
-    """Return how each knocker arranges his cards.
+    """Return how each knocker arranges the ten cards.
 
     Least deadwood first; among equals least lay-off potential; then the first in the order of
     `melds.MELDS`, compared meld by meld, where an arrangement that is a prefix of another
@@ -128,7 +128,7 @@ def knocker_arrangement(hands: Hands, discards: Hands) -> tuple[MeldNumbers, Poi
 
     Args:
         hands: [N] uint64, the knocker's ten cards (eleven for big gin).
-        discards: [N] uint64, the discard pile, his knock discard included.
+        discards: [N] uint64, the discard pile, the knock discard included.
 
     Returns:
         (melds [N, 3] int16 numbers of `melds.MELDS` ascending, NO_MELD behind; deadwood [N] int16).
@@ -159,7 +159,7 @@ class Defence:
     """[N] int16, points left after own melds and lay-offs."""
 
     melds: MeldNumbers
-    """[N, 3] int16, his own melds: numbers ascending, NO_MELD behind."""
+    """[N, 3] int16, the own melds: numbers ascending, NO_MELD behind."""
 
     layoffs: Hands
     """[N, 3] uint64, the cards laid off on each of the knocker's melds."""
@@ -192,7 +192,7 @@ def defender_deadwood(hands: Hands, melds: MeldNumbers, allowed: NDArray[np.bool
     Args:
         hands: [N] uint64, the defender's ten cards.
         melds: [N, 3] int16, the melds that the knocker laid down.
-        allowed: [N] bool, whether he may lay off at all.
+        allowed: [N] bool, whether the defender may lay off at all.
 
     Returns:
         [N] int16, points.
@@ -208,7 +208,7 @@ def defend(hands: Hands, melds: MeldNumbers, allowed: NDArray[np.bool_]) -> Defe
     """Return in full what each defender melds and lays off (see `defender_deadwood`).
 
     Where several ways leave as little, the one with the fewest sets and lay-offs on sets is taken,
-    in a fixed order; three neighbours of his own are a run rather than laid off.
+    in a fixed order; three neighbours of their own are a run rather than laid off.
     """
     choices, owners, laid, left, rows, runs = _defences(hands, melds, allowed)
     kept = _keep_least(left, rows, len(hands))

@@ -22,7 +22,7 @@ from ginrummy_env.core.types import Hands, Int8, Points
 # The kinds of action, and what else `require_legal` may find. Plain numbers: an IntEnum's members
 # cost more to look up than a step of one game can spare.
 DISCARDS, KNOCKS, DRAWS, TAKES, PASSES, BIG_GINS = range(6)
-NO_ACTIONS = 6  # a number that is no action
+NO_ACTIONS = 6  # a number that is not an action
 IGNORED = 7  # any number, where the deal is over
 ILLEGAL = 8
 NUM_KINDS = 9
@@ -42,7 +42,7 @@ _KINDS_OF_PHASE = {
     Phase.DISCARD: [DISCARDS, KNOCKS, BIG_GINS],
     Phase.WALL: [TAKES, PASSES],
 }
-# [7, 9] what an action of each kind is in each phase, as far as the phase alone tells.
+# [7, 9] what an action of each kind is in each phase, as far as the phase alone decides.
 _KIND_IN_PHASE = np.full((len(Phase), NUM_KINDS), ILLEGAL, dtype=np.int8)
 _KIND_IN_PHASE[[Phase.DEAL_OVER, Phase.GAME_OVER]] = IGNORED
 # [7, 4] flags of the last four actions (draw, take, pass, big gin) where only the phase counts.
@@ -57,7 +57,7 @@ _DISCARD, _WALL = int(Phase.DISCARD), int(Phase.WALL)
 
 
 class Seen(Protocol):
-    """What legality hangs on beside the hand of the player to move: fields of state and view."""
+    """The fields that determine legality, besides the mover's hand; state and view have them."""
 
     @property
     def phase(self) -> Int8: ...  # noqa: D102
@@ -165,7 +165,7 @@ def require_actions(actions: ArrayLike, count: int) -> NDArray[np.int16]:
     """
     array = np.asarray(actions)
     if array.shape != (count,):
-        raise ValueError(f"actions of shape {array.shape} where {(count,)} is needed, one a game")
+        raise ValueError(f"actions of shape {array.shape} where {(count,)} is needed, one per game")
     if array.dtype == np.int16:
         return array
     if array.dtype.kind not in "iu":

@@ -31,7 +31,7 @@ class Entry:
 
     Attributes:
         name: what it is called.
-        size: how many numbers: 52 for a plane, one a card; else scalars.
+        size: how many numbers: 52 for a plane, one per card; else scalars.
         start: index of the first.
         low, high: bounds of the numbers.
         text: what they mean.
@@ -61,7 +61,7 @@ _RAW: dict[str, tuple[str, Callable[[View], Hands]]] = {
     "upcard": ("top of the discard pile", lambda v: CARD_BIT[v.upcard]),
     "discard_pile": ("the discard pile, the upcard included", lambda v: v.discards),
     "opponent_known": (
-        "cards that the opponent took from the pile and still holds; all his cards once they are "
+        "cards that the opponent took from the pile and still holds; the whole hand once it is "
         "laid down",
         lambda v: v.known[:, OPPONENT] | v.opponent_hand,
     ),
@@ -76,7 +76,10 @@ _RAW: dict[str, tuple[str, Callable[[View], Hands]]] = {
         lambda v: v.declined[:, OPPONENT],
     ),
     "drawn_card": ("the card that I have just drawn or taken", lambda v: CARD_BIT[v.drawn_card]),
-    "unseen": ("cards never seen: in the stock or unknown in his hand", lambda v: v.unseen),
+    "unseen": (
+        "cards never seen: in the stock or unknown in the opponent's hand",
+        lambda v: v.unseen,
+    ),
 }
 
 

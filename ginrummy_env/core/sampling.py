@@ -33,8 +33,8 @@ def sample_states(
         rng: randomness. One row of numbers is drawn for each row of the view.
         k: states a row.
         weights: [N, 52] non-negative, how likely each unseen card is to be the opponent's, up to a
-            factor: his unknown cards are drawn one after another in proportion (Plackett-Luce).
-            All alike if None, which is exact if his play tells nothing.
+            factor: their unknown cards are drawn one after another in proportion (Plackett-Luce).
+            All alike if None, which is exact if their play reveals nothing.
 
     Returns:
         N * k rows: the k states of view row 0, then those of row 1, and so on. They play on; but
@@ -59,8 +59,8 @@ def sample_states(
     rows = np.repeat(np.arange(count), k)
     known = view.known[:, OPPONENT] | view.opponent_hand
     missing = (_opponent_size(view) - hand_size(known))[rows]
-    his = np.where(np.arange(MAX_HAND) < missing[:, None], order[:, :MAX_HAND], NO_CARD)
-    return _state(view, rows, known[rows] | hand_of(his), order, missing)
+    drawn = np.where(np.arange(MAX_HAND) < missing[:, None], order[:, :MAX_HAND], NO_CARD)
+    return _state(view, rows, known[rows] | hand_of(drawn), order, missing)
 
 
 MAX_HAND = HAND_SIZE + 1
@@ -95,7 +95,7 @@ def _keys(
 
 
 def _opponent_size(view: View) -> NDArray[np.int64]:
-    """Return how many cards the opponent holds: eleven between his draw and his discard."""
+    """Return how many cards the opponent holds: eleven between draw and discard."""
     drawn = (view.phase == Phase.DISCARD) & ~view.to_move
     shown = hand_size(view.opponent_hand)
     return np.where(shown > 0, shown, HAND_SIZE + drawn).astype(np.int64)
@@ -137,7 +137,7 @@ def _state(
     fields |= {name: by_player(getattr(view, name)[rows]) for name in _BY_PLAYER}
     to_move = view.to_move[rows]
     stock = fields["stock_count"].astype(np.int64)
-    # Who draws from the stock keeps the card to himself: any of his unknown cards may be it.
+    # A card drawn from the stock is not shown: any of the unknown cards of who drew may be it.
     hidden_draw = (fields["phase"] == Phase.DISCARD) & ~to_move
     drawn = np.where(fields["taken_card"] != NO_CARD, fields["taken_card"], order[:, 0])
     unused = np.zeros(len(rows), dtype=np.uint64)

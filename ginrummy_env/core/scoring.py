@@ -17,7 +17,7 @@ def score_gin(
 
     Args:
         defender: [N] int16, the defender's deadwood after lay-offs.
-        defender_alone: [N] int16, his own ten cards' deadwood (no lay-offs).
+        defender_alone: [N] int16, the deadwood of the defender's ten cards (no lay-offs).
         big: [N] bool, whether it was big gin (which always wins).
         rules: bonuses, and what gin answered by gin means.
 

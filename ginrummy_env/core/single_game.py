@@ -149,7 +149,7 @@ def quick_legal_step(
 
     Args:
         state: one game, changed in place.
-        action: anything; what is no legal action is left to the core to judge.
+        action: anything; what is not a legal action is left to the core to judge.
         rules: the settings.
         mask: [108], the legal actions, if they have been worked out.
 
@@ -200,7 +200,7 @@ def quick_observation(
         return observe(make_view(state, rules, [player]), derived)[0]
     other = 1 - player
     hand = state.hands.item(0, player)
-    mine, his = state.known.item(0, player), state.known.item(0, other)
+    mine, theirs = state.known.item(0, player), state.known.item(0, other)
     pile = int(np.bitwise_or.reduce(CARD_BIT[state.discard_pile[0]]))
     top = state.discard_count.item(0) - 1
     moves = state.player.item(0) == player
@@ -208,13 +208,13 @@ def quick_observation(
         hand,
         _INT_BITS[state.discard_pile.item(0, top)] if top >= 0 else 0,
         pile,
-        his,
+        theirs,
         mine,
         state.discarded.item(0, other),
         state.discarded.item(0, player),
         state.declined.item(0, other),
         _INT_BITS[state.drawn_card.item(0)] if moves else 0,
-        _ALL & ~(hand | pile | his),
+        _ALL & ~(hand | pile | theirs),
     ]
     melded, left, after = _melding(hand, derived and hand.bit_count() == HAND_SIZE + 1)
     observation = np.zeros(observation_size(derived), dtype=np.float32)

@@ -76,7 +76,7 @@ class BatchState:
     turn: NDArray[np.int32]  # [N] discards made in this deal
     drawn_card: Int8  # [N] the eleventh card of the player to move, or NO_CARD
     taken_card: Int8  # [N] the same card if it came from the pile, else NO_CARD
-    known: Hands  # [N, 2] uint64, cards in the player's hand that he took from the pile
+    known: Hands  # [N, 2] uint64, cards in the player's hand that came from the pile
     taken: Hands  # [N, 2] uint64, every card the player took from the pile in this deal
     discarded: Hands  # [N, 2] uint64, every card the player discarded in this deal
     declined: Hands  # [N, 2] uint64, every upcard the player passed or left for the stock
@@ -143,7 +143,7 @@ class BatchState:
         return type(self)(*(getattr(self, name).copy() for name in FIELD_NAMES))
 
     def select(self, rows: ArrayLike) -> Self:
-        """Return an independent batch of the given rows, in their order (one may stand twice).
+        """Return an independent batch of the given rows, in their order (one may appear twice).
 
         Args:
             rows: [K] row numbers, or [N] bool.
@@ -199,7 +199,7 @@ class BatchState:
 
 
 def as_index(rows: ArrayLike) -> NDArray[Any]:
-    """Return row numbers (one may stand twice) or flags as an index; an empty list is no rows."""
+    """Return row numbers (one may appear twice) or flags as an index; an empty list is no rows."""
     array = np.asarray(rows)
     return array.astype(np.intp) if array.size == 0 and array.dtype != np.bool_ else array
 
@@ -243,7 +243,7 @@ def require_rows(rows: ArrayLike, count: int) -> Rows:
         count: N, the rows there are.
 
     Raises:
-        ValueError: other types or shapes, a row that does not exist or stands twice.
+        ValueError: other types or shapes, a row that does not exist or appears twice.
     """
     array = np.asarray(rows)
     if array.dtype == np.bool_ and array.shape == (count,):
@@ -259,7 +259,7 @@ def require_rows(rows: ArrayLike, count: int) -> Rows:
     if outside.size:
         raise ValueError(f"row {outside[0]} does not exist: there are 0..{count - 1}")
     if array.size > 1 and np.bincount(array, minlength=count).max() > 1:
-        raise ValueError(f"row {np.bincount(array).argmax()} stands twice")
+        raise ValueError(f"row {np.bincount(array).argmax()} appears twice")
     return array.astype(np.intp)
 
 

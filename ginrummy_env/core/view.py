@@ -1,8 +1,9 @@
 """What one player may see: all that observations and policies read.
 
-A view is made from the state for one player a row. It holds copies, so it stays as it is when the
-game goes on, and nothing that the player cannot know: neither the seed nor the stock, nor the cards
-of the opponent but those he took from the discard pile, until a knock lays them on the table.
+A view is made from the state for one player per row. It holds copies, so it stays as it is when the
+game continues, and nothing from which a card that the player cannot know would follow, now or in a
+later deal: neither the seed and the game's number nor the stock, nor the opponent's cards but those
+taken from the discard pile, until a knock lays them on the table.
 """
 
 from dataclasses import dataclass, fields
@@ -25,16 +26,16 @@ ME, OPPONENT = 0, 1
 
 @dataclass(slots=True)
 class View:
-    """What one player of each of N games sees. In [N, 2] arrays column 0 is he, 1 his opponent."""
+    """What one player of each of N games sees. Columns of [N, 2] arrays: ME, OPPONENT."""
 
     rules: Rules
     player: Int8  # [N] 0 or 1, whose view it is
-    to_move: NDArray[np.bool_]  # [N] whether it is his move
-    is_dealer: NDArray[np.bool_]  # [N] whether he dealt
+    to_move: NDArray[np.bool_]  # [N] whether it is the viewer's move
+    is_dealer: NDArray[np.bool_]  # [N] whether the viewer dealt
     phase: Int8  # [N] Phase of the player to move
     turn: NDArray[np.int32]  # [N] discards made in this deal, by both
-    hand: Hands  # [N] uint64, his cards
-    drawn_card: Int8  # [N] the card he has drawn this turn, or NO_CARD
+    hand: Hands  # [N] uint64, the viewer's cards
+    drawn_card: Int8  # [N] the card the viewer has drawn this turn, or NO_CARD
     taken_card: Int8  # [N] the upcard that the player to move has taken this turn, or NO_CARD
     upcard: Int8  # [N] top of the discard pile, or NO_CARD
     discard_pile: Int8  # [N, 32] oldest first, NO_CARD from `discard_count` on
@@ -76,7 +77,7 @@ class View:
         )
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return his legal actions, [N, 108] bool; all false where it is not his move."""
+        """Return the viewer's legal actions, [N, 108] bool; none where it is not their move."""
         masks = masks_of(np.where(self.to_move, self.hand, np.uint64(0)), self, self.rules)
         masks[~self.to_move] = False
         return masks

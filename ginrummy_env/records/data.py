@@ -132,7 +132,7 @@ class DealRecord:
 class GameRecord:
     """A game, or a part of one: consecutive deals under one set of rules.
 
-    `record.replay` says whether the rules allow it.
+    `recorder.replay` says whether the rules allow it.
 
     Raises:
         ValueError: a value that is none, such as a name with a line break.
@@ -161,7 +161,7 @@ class GameRecord:
         for name in ("players", "start_scores", "start_deals_won"):
             pair = getattr(self, name)
             if pair is not None and (type(pair) is not tuple or len(pair) != NUM_PLAYERS):
-                raise ValueError(f"{name}={pair!r}: a tuple of two is needed, one a player")
+                raise ValueError(f"{name}={pair!r}: a tuple of two is needed, one per player")
         for player in self.players or ():
             require_line("name", player, MAX_NAME)
         for name in ("start_scores", "start_deals_won"):

@@ -161,6 +161,9 @@ def record_of(
 ) -> GameRecord:
     """Return a record of the deal of one row alone, as a part of its game.
 
+    It holds the deck and the seed: it is for the owner of the games, not for a player of a deal in
+    play. `viewer.Replay` with ``viewer=`` shows what one player saw.
+
     Args:
         state: N games.
         row: a row number.

@@ -112,8 +112,8 @@ class Picture:
     Args:
         view: N rows; only what this player may see is shown.
         row: which row of the view.
-        opponent: the opponent's view of the same games: then his cards are shown too.
-        names: what the viewer and his opponent are called.
+        opponent: the opponent's view of the same games: then their cards are shown too.
+        names: what the viewer and the opponent are called.
     """
 
     def __init__(

@@ -111,7 +111,7 @@ class PixelRenderer:
         Args:
             view: N rows; this and the others as in `text.position_text`.
             row: which of them.
-            opponent: the opponent's view, to show his cards too.
+            opponent: the opponent's view, to show their cards too.
             names: what the two are called.
             fps: wait so that no more pictures a second are shown; no waiting if None.
         """

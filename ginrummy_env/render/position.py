@@ -12,7 +12,7 @@ CardName = Callable[[int], str]
 """How a renderer writes a card within a sentence."""
 
 NAMES = ("You", "Opponent")
-"""What the viewer and his opponent are called if nothing else is said."""
+"""What the viewer and the opponent are called by default."""
 
 OUTCOME_WORDS = {
     Outcome.GIN: "gin",
@@ -63,7 +63,7 @@ class Side:
     unseen: int
     """How many cards are not."""
     known: Cards
-    """Cards in his hand that the other player knows."""
+    """Cards in the hand that the other player knows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ class Position:
 
     @property
     def sides(self) -> tuple[Side, Side]:
-        """The viewer and his opponent."""
+        """The viewer and the opponent."""
         return self.me, self.opponent
 
     @property

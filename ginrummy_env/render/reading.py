@@ -48,8 +48,8 @@ def read_position(
     Args:
         view: N rows; only this is shown.
         row: which of them.
-        opponent: the opponent's view of the same games, to show his cards too.
-        names: what the viewer and his opponent are called.
+        opponent: the opponent's view of the same games, to show their cards too.
+        names: what the viewer and the opponent are called.
 
     Raises:
         ValueError: a row that there is not, or an ``opponent`` that is not the other player's view
@@ -59,14 +59,14 @@ def read_position(
         raise ValueError(f"row={row}: the view has {len(view)} rows")
     one = view.select([row])
     mine = int(one.hand[0])
-    his = int(one.opponent_hand[0]) if opponent is None else _open_hand(view, opponent, row)
+    theirs = int(one.opponent_hand[0]) if opponent is None else _open_hand(view, opponent, row)
     to_move = bool(one.to_move[0])
     phase = Phase(int(one.phase[0]))
     over = phase >= Phase.DEAL_OVER
     laid = None if one.knocker[0] == NOBODY else one.laid_down()
     names = [_short(name) for name in names]
     groups: list[tuple[Group, ...]] = []
-    for player, hand in ((ME, mine), (OPPONENT, his)):
+    for player, hand in ((ME, mine), (OPPONENT, theirs)):
         if laid is not None and one.opponent_hand[0]:
             groups.append(_laid_groups(laid, hand, int(one.knocker[0]) == player))
         elif hand:
@@ -87,7 +87,7 @@ def read_position(
             to_move=not over and to_move == (player == ME),
             won_deal=bool(one.winner[0] == player),
             groups=groups[player],
-            unseen=0 if player == ME or his else count - seen,
+            unseen=0 if player == ME or theirs else count - seen,
             known=tuple(cards_of(one.known[0, player])),
         )
         for player in (ME, OPPONENT)
@@ -125,7 +125,7 @@ def _short(name: str) -> str:
 
 
 def _open_hand(view: View, opponent: View, row: int) -> int:
-    """Return the opponent's hand from his own view of the same game."""
+    """Return the opponent's hand from their own view of the same game."""
     if len(opponent) != len(view):
         raise ValueError(f"opponent: {len(opponent)} rows where the view has {len(view)}")
     hand = opponent.hand[row]

@@ -30,8 +30,8 @@ def position_text(
     Args:
         view: N rows; only what this player may see is shown.
         row: which row of the view.
-        opponent: the opponent's view of the same games: then his cards are shown too.
-        names: what the viewer and his opponent are called.
+        opponent: the opponent's view of the same games: then their cards are shown too.
+        names: what the viewer and the opponent are called.
         color: with the colours of a terminal (ANSI escape codes).
         ascii: letters for the suits, and no other sign beyond ASCII.
 
@@ -50,15 +50,15 @@ def position_line(
     position = read_position(view, row, opponent=opponent, names=names)
     me, other = position.sides
     upcard = format_card(position.pile[-1] if position.pile else NO_CARD)
-    his = [f"{other.unseen} unseen"] if other.unseen else []
-    his += map(_group_line, other.groups)
+    hand = [f"{other.unseen} unseen"] if other.unseen else []
+    hand += map(_group_line, other.groups)
     parts = [
         f"deal {position.deal} turn {position.turn}",
         f"{me.score}:{other.score}",
         f"limit {position.knock_limit}",
         f"stock {position.stock_count} upcard {upcard}",
         f"{me.name}: {' / '.join(map(_group_line, me.groups))}",
-        f"{other.name}: {' / '.join(his)}",
+        f"{other.name}: {' / '.join(hand)}",
         position.to_do(format_card),
     ]
     return _to_ascii(" | ".join(parts))

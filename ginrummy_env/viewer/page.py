@@ -8,6 +8,7 @@ from typing import Any
 
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, TAKE_UPCARD
 from ginrummy_env.core.cards import NO_CARD
+from ginrummy_env.core.checks import real, whole
 from ginrummy_env.core.rules import rules_name
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.view import make_view
@@ -18,8 +19,8 @@ from ginrummy_env.render.text import sign_name
 from ginrummy_env.viewer.scene import CARD_NAMES, Json, action_words, decision, frame, sheet
 
 MARGIN = 0.02
-"""A decision worth so much less than the best candidate counts as a mistake, unless told
-otherwise; the page lets one change it. In the unit of the record's values."""
+"""A decision worth so much less than the best candidate counts as a mistake, unless
+changed; the page lets one change it. In the unit of the record's values."""
 
 FRAME_HEIGHT = 760
 
@@ -41,12 +42,10 @@ class Replay:
     def __init__(
         self, record: GameRecord, *, viewer: int | None = None, margin: float = MARGIN
     ) -> None:
-        if viewer not in (None, 0, 1):
-            raise ValueError(f"viewer={viewer!r}: 0, 1 or None is needed")
-        if not 0 <= margin < float("inf"):
-            raise ValueError(f"margin={margin!r}: a number from 0 is needed")
+        viewer = None if viewer is None else whole("viewer", viewer, 0, 1, or_="None")
+        margin = real("margin", margin, 0)
         (self.record,) = complete([record])
-        self.viewer, self.margin = viewer, float(margin)
+        self.viewer, self.margin = viewer, margin
         self.names = _distinct(self.record.players or ("player 0", "player 1"))
 
     @property

@@ -47,7 +47,7 @@ def frame(positions: dict[int, Position]) -> Json:
     """Return one position of a game.
 
     Args:
-        positions: by player, what he sees; of one player or of both.
+        positions: by player, what they see; of one player or of both.
 
     Returns:
         Plain values, without anything that is in none of the positions.
@@ -142,11 +142,11 @@ def view_frame(view: View, names: Sequence[str]) -> Json:
 
 
 def decision(annotation: Annotation, action: int, upcard: int) -> Json:
-    """Return what a player thought of his candidates, best first.
+    """Return what a player thought of the candidates, best first.
 
     Args:
         annotation: of the record.
-        action: what he did.
+        action: what was done.
         upcard: top of the discard pile, or NO_CARD.
     """
     entry: Json = {}
@@ -168,7 +168,7 @@ def decision(annotation: Annotation, action: int, upcard: int) -> Json:
 
 
 def sheet(record: GameRecord, names: Sequence[str], sums: dict[int, str] | None = None) -> Json:
-    """Return the score sheet: a row a deal that is over, and the bonuses of a game that is.
+    """Return the score sheet: one row per deal that is over, and the bonuses of a game that is.
 
     Args:
         record: the game so far.

@@ -180,7 +180,7 @@ def test_only_deals_that_are_over_are_followed():
         pytest.param([1, 2], "row 2: no next deal in phase GAME_OVER", id="the game is over"),
         pytest.param([1, 3], "row 3 does not exist: there are 0..2", id="behind the last"),
         pytest.param([-2], "row -2 does not exist", id="negative"),
-        pytest.param([1, 1], "row 1 stands twice", id="twice"),
+        pytest.param([1, 1], "row 1 appears twice", id="twice"),
         pytest.param([1.0], "rows of type float64", id="no whole number"),
         pytest.param(np.array([True, True, False]), "row 0: no next deal", id="a flag too many"),
     ],
