@@ -40,7 +40,7 @@ def _starts(seed: int, count: int) -> Starts:
     no = np.zeros(count, dtype=np.bool_)
     return Starts(
         mine=state.hands[rows, state.player],
-        his=state.hands[rows, 1 - state.player],
+        theirs=state.hands[rows, 1 - state.player],
         upcard=upcards,
         pile=upcards,
         deck=state.deck,
@@ -51,7 +51,7 @@ def _starts(seed: int, count: int) -> Starts:
         first=np.full(count, FREE, dtype=np.int8),
         limit=state.knock_limit,
         doubled=no,
-        he_waits=no,
+        opponent_waits=no,
     )
 
 
@@ -60,10 +60,10 @@ def rollouts(seed: int) -> Contender:
     from ginrummy_agents.search.rollout import Style, roll_out
     from ginrummy_env.core.rules import EAAI
 
-    starts, me, him = _starts(seed, ROLLOUTS), Style(), Style(999, 98, 98, 0, 0)
+    starts, me, opponent = _starts(seed, ROLLOUTS), Style(), Style(999, 98, 98, 0, 0)
 
     def work() -> Work:
-        roll_out(starts, me, him, EAAI)
+        roll_out(starts, me, opponent, EAAI)
         return Work(ROLLOUTS, ROLLOUTS)
 
     return work

@@ -31,7 +31,7 @@ ORDER = {
         {"compat"},
     ),
     "ginrummy_agents": (
-        {"arrays", "parameters", "thresholds"},
+        {"arrays", "compiled", "parameters", "thresholds"},
         {"win_chance"},
         {"rules"},
         {"search", "learned", "external"},

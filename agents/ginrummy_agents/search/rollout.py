@@ -6,14 +6,15 @@ throughout, the side to move and the other change places after every turn, and d
 leave the batch.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import astuple, dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_agents import compiled
 from ginrummy_agents.rules.next_draw import ranks_in_pairs
 from ginrummy_agents.rules.work_lists import DEAREST, WORTH, dearest, least_discards, ranks
-from ginrummy_agents.search.settle import arranged, left_over, points_of, quick_settle
+from ginrummy_agents.search.settle import arranged, left_over, points_of, quick_settle, signed
 from ginrummy_env.core.cards import (
     CARD_BIT,
     FULL_DECK,
@@ -205,12 +206,10 @@ def roll_out(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
         opponent: how the other side plays.
         rules: the settings.
     """
+    if compiled.in_use():
+        return _compiled(starts, me, opponent, rules)
     count = len(starts)
-    ends = Ends(
-        np.zeros(count, dtype=np.int16),
-        np.full(count, Outcome.VOID, dtype=np.int8),
-        np.zeros(count, dtype=np.bool_),
-    )
+    ends = _void(count)
     knocks: list[tuple[Rows, Hands, Hands, Flags]] = []
     rows = np.arange(count)
     mover = starts.my_move.copy()
@@ -285,6 +284,57 @@ def roll_out(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
     return ends
 
 
+def _void(count: int) -> Ends:
+    """Return ends of deals that nobody knocked in."""
+    return Ends(
+        np.zeros(count, dtype=np.int16),
+        np.full(count, Outcome.VOID, dtype=np.int8),
+        np.zeros(count, dtype=np.bool_),
+    )
+
+
+def _compiled(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
+    """Return what `roll_out` does, by the compiled kernel."""
+    from ginrummy_agents.search import kernels
+
+    count = len(starts)
+    deadwoods, knocker = np.empty((count, 3), dtype=np.int16), np.empty(count, dtype=np.int8)
+    first = starts.first
+    columns = (
+        starts.mine,
+        starts.theirs,
+        starts.upcard,
+        starts.pile,
+        starts.deck.reshape(-1),
+        starts.world.astype(np.int64),
+        starts.stock.astype(np.int64),
+        starts.turn.astype(np.int64),
+        starts.my_move,
+        (first == FREE) | (first == OPENING),
+        first == TAKE,
+        first == OPENING,
+        starts.limit,
+        starts.opponent_waits,
+    )
+    with compiled.first_use("the rollouts of the search"):
+        kernels.roll_out(
+            *map(np.ascontiguousarray, columns),
+            astuple(me),
+            astuple(opponent),
+            rules.void_stock,
+            rules.turn_bound if rules.turn_bound is not None else 1000,
+            rules.discard_taken_upcard,
+            rules.layoff_on_gin,
+            deadwoods,
+            knocker,
+        )
+    ends = _void(count)
+    rows = np.flatnonzero(knocker >= 0)
+    left, rest, alone = deadwoods[rows].T
+    _write(ends, rows, knocker[rows] == 1, signed(left, rest, alone, rules), starts)
+    return ends
+
+
 def _wish(
     mover: Flags, turn: NDArray[np.int64], opponent_waits: Flags, me: Style, opponent: Style
 ) -> NDArray[np.int64]:
@@ -303,7 +353,18 @@ def _settle(
 ) -> None:
     """Score the deals that were knocked. Changes ``ends`` in place."""
     rows, knocker, defender, mine = (np.concatenate(each) for each in zip(*knocks, strict=True))
-    points, outcome = quick_settle(knocker, defender, rules)
+    _write(ends, rows, mine, quick_settle(knocker, defender, rules), starts)
+
+
+def _write(
+    ends: Ends,
+    rows: Rows,
+    mine: Flags,
+    settled: tuple[Points, NDArray[np.int8]],
+    starts: Starts,
+) -> None:
+    """Write what knocks of the searching player or of the opponent came to into ``ends``."""
+    points, outcome = settled
     points = np.where(starts.doubled[rows], 2 * points, points)
     ends.points[rows] = np.where(mine, points, -points)
     ends.outcome[rows] = outcome

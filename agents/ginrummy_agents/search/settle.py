@@ -80,7 +80,7 @@ def quick_settle(knocker: Hands, defender: Hands, rules: Rules) -> tuple[Points,
             joined = kept | runs
             over = points_of(joined & ~cards_in_runs(joined) & ~fourths)
             rest[full] = np.minimum(rest[full], over)
-    return _signed(left, rest, alone, rules)
+    return signed(left, rest, alone, rules)
 
 
 def settle(
@@ -99,10 +99,10 @@ def settle(
     """
     laid, left = knocker_arrangement(knocker, pile)
     rest = defender_deadwood(defender, laid, may_lay_off(left, rules))
-    return _signed(left, rest, deadwood(defender), rules)
+    return signed(left, rest, deadwood(defender), rules)
 
 
-def _signed(
+def signed(
     left: Points, rest: Points, alone: Points, rules: Rules
 ) -> tuple[Points, NDArray[np.int8]]:
     """Return points and Outcome from both deadwoods, and the defender's without lay-offs."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_agents import compiled
 from ginrummy_agents.search.belief import Belief, stages
 from ginrummy_agents.search.settle import left_over
 from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, Hands, card_planes, hand_size
@@ -81,22 +82,28 @@ def _swapped(
     chances: NDArray[np.float64],
 ) -> Hands:
     """Return hands after exchanges with the stock, [W]. Changes ``deck`` in place."""
+    logs, fits = np.log(weights), np.log(np.maximum(chances[:, :, 2], 1e-12))
+    if compiled.in_use():
+        from ginrummy_agents.search import kernels
+
+        with compiled.first_use("the sampled hands of the search"):
+            kernels.swapped(theirs, unknown, deck, stock, logs, slopes, chances, fits)
+        return theirs
     size = hand_size(unknown).astype(np.int64)
     # Their unknown cards, in ascending order, as numbers; behind them anything.
     cards = np.argsort(~card_planes(unknown), axis=1, kind="stable")[:, :10].astype(np.int8)
     rows = np.arange(len(theirs))
-    logs = np.log(weights).reshape(-1)
+    flat_logs = logs.reshape(-1)
     base = rows // (len(theirs) // len(weights)) * NUM_CARDS
     left = left_over(theirs)
     flat_cards, flat_deck = cards.reshape(-1), deck.reshape(-1)
-    fits = np.log(np.maximum(chances[:, :, 2], 1e-12))
     for number in range(chances.shape[1]):
         out_at = rows * 10 + (chances[:, number, 0] * size).astype(np.int64)
         in_at = (rows + 1) * NUM_CARDS - 1 - (chances[:, number, 1] * stock).astype(np.int64)
         out, new = flat_cards[out_at], flat_deck[in_at]
         hand = (theirs & ~CARD_BIT[out]) | CARD_BIT[new]
         after = left_over(hand)
-        score = logs[base + new] - logs[base + out] - slopes * (after - left)
+        score = flat_logs[base + new] - flat_logs[base + out] - slopes * (after - left)
         taken = np.flatnonzero((score > fits[:, number]) & (size > 0) & (stock > 0))
         theirs[taken], left[taken] = hand[taken], after[taken]
         flat_cards[out_at[taken]], flat_deck[in_at[taken]] = new[taken], out[taken]

@@ -1,0 +1,71 @@
+"""Whether hot loops run as compiled kernels: with the extra ``fast``, which installs numba.
+
+Each kernel (``kernels.py``) stands behind a NumPy function that gives the same, bit for bit. A
+kernel is compiled when it is first used, and kept on disk for the next time.
+"""
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+from threading import Timer
+
+VARIABLE = "GINRUMMY_FAST"
+"""Environment variable: 0 turns the kernels off."""
+
+NOTICE_SECONDS = 1.0
+"""A first use that takes longer says why."""
+
+
+@cache
+def available() -> bool:
+    """Return whether numba is installed."""
+    return find_spec("numba") is not None
+
+
+def in_use() -> bool:
+    """Return whether kernels are used: numba is installed, and `VARIABLE` is not 0."""
+    return os.environ.get(VARIABLE, "1") != "0" and available()
+
+
+@contextmanager
+def kernels(used: bool) -> Iterator[None]:
+    """Turn the kernels on or off for a while, in this process and those that it starts."""
+    before = os.environ.get(VARIABLE)
+    os.environ[VARIABLE] = "1" if used else "0"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[VARIABLE]
+        else:
+            os.environ[VARIABLE] = before
+
+
+@contextmanager
+def first_use(what: str) -> Iterator[None]:
+    """Say so on standard error if the block, which compiles, takes longer than a second."""
+    if what in _used:
+        yield
+        return
+    timer = Timer(NOTICE_SECONDS, _notice, [what])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+    _used.add(what)
+
+
+_used: set[str] = set()
+
+
+def _notice(what: str) -> None:
+    print(
+        f"preparing {what}: compiled when first used, then kept on disk",
+        file=sys.stderr,
+        flush=True,
+    )

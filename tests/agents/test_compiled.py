@@ -1,0 +1,82 @@
+"""With the compiled kernels and without them everything is the same, bit for bit."""
+
+import numpy as np
+import pytest
+from positions import positions, rich_decks
+
+from ginrummy_agents import compiled
+from ginrummy_agents.search.rollout import Starts, Style, roll_out
+from ginrummy_env.core.cards import CARD_BIT
+from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.game import new_games
+from ginrummy_env.core.rules import CLASSIC, EAAI, Rules
+from ginrummy_env.core.view import make_view
+from ginrummy_env.policy import make_policy
+
+pytestmark = pytest.mark.skipif(not compiled.available(), reason="the extra `fast` is not there")
+
+STYLES = [(Style(), Style(999, 98, 98, 0, 0)), (Style(7, 98, 0, 3, 1), Style(0, 98, 0, 9, 5))]
+RULES = [
+    EAAI,
+    CLASSIC,
+    Rules(layoff_on_gin=True, discard_taken_upcard=True, void_stock=6, turn_bound=25),
+]
+
+
+def both_ways(ask):
+    """What a call returns with kernels and without."""
+    with compiled.kernels(True):
+        fast = ask()
+    with compiled.kernels(False):
+        return fast, ask()
+
+
+@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("styles", STYLES)
+def test_rollouts_end_the_same(rules, styles):
+    """From deals at their start, half of them rich in melds, with every kind of first draw."""
+    rng, count = np.random.default_rng(1), 1_500
+    decks = np.concatenate(
+        [new_games(3, count // 2, rules).deck, rich_decks(rng, count)[: count // 2]]
+    )
+    state = new_games(3, len(decks), rules, decks=decks)
+    rows, upcards = np.arange(len(state)), CARD_BIT[state.first_upcard]
+    starts = Starts(
+        mine=state.hands[:, 0], theirs=state.hands[:, 1], upcard=upcards, pile=upcards,
+        deck=state.deck, world=rows, stock=np.full(len(rows), 31),
+        turn=rng.integers(0, 9, len(rows)), my_move=rng.random(len(rows)) < 0.5,
+        first=rng.integers(0, 4, len(rows)).astype(np.int8), limit=state.knock_limit,
+        doubled=rng.random(len(rows)) < 0.2, opponent_waits=rng.random(len(rows)) < 0.3,
+    )  # fmt: skip
+    fast, plain = both_ways(lambda: roll_out(starts, *styles, rules))
+    for name in ("points", "outcome", "i_knocked"):
+        np.testing.assert_array_equal(getattr(fast, name), getattr(plain, name))
+
+
+@pytest.mark.parametrize("spec", ["search:12", "search:8,margin=0,value=points,waits=0.3"])
+@pytest.mark.parametrize("rules", RULES)
+def test_the_search_decides_the_same(spec, rules):
+    view = make_view(positions(rules, games=12, seed=8, knocks=0.2), rules)
+    policy, row_keys = make_policy(spec), keys(9, np.arange(len(view)))
+    fast, plain = both_ways(lambda: policy.act(view, RowRandom(row_keys)))
+    np.testing.assert_array_equal(fast, plain)
+
+
+def test_the_variable_turns_the_kernels_off(monkeypatch):
+    monkeypatch.setenv(compiled.VARIABLE, "0")
+    assert not compiled.in_use()
+    monkeypatch.delenv(compiled.VARIABLE)
+    assert compiled.in_use()
+
+
+def test_a_first_use_that_takes_long_says_so_once(monkeypatch, capsys):
+    monkeypatch.setattr(compiled, "NOTICE_SECONDS", 0.0)
+    monkeypatch.setattr(compiled, "_used", set())
+    from threading import Event
+
+    shown = Event()
+    monkeypatch.setattr(compiled, "_notice", lambda what: (print(what), shown.set()))
+    for _ in range(2):
+        with compiled.first_use("a kernel"):
+            assert shown.wait(10)
+    assert capsys.readouterr().out == "a kernel\n"
