@@ -24,7 +24,7 @@ def test_random_deals_under_random_rules(rich):
     """
     choose, rng = random.Random(1 + rich), np.random.default_rng(rich)
     outcomes = Counter()
-    for number in range(70):
+    for number in range(50):
         chosen = oracle.random_rules(choose)
         if rich:
             chosen |= {"big_gin": True, "void_stock": 1, "turn_bound": None}

@@ -11,6 +11,7 @@ from positions import permute_hidden, positions
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.rules import PRESETS
 from ginrummy_env.core.view import make_view
+from ginrummy_training.cli.main import main
 from ginrummy_training.evaluation.match import play_match
 
 ROOT = Path(__file__).parents[1]
@@ -39,6 +40,13 @@ def test_the_example_agent_plays_legally_and_sees_nothing_hidden(my_agent, rules
 def test_the_example_agent_beats_random_play(my_agent):
     result = play_match(my_agent, "random", games=20, seed=1, rules="eaai,target=30")
     assert result.games_won("a") > 15
+
+
+def test_the_example_agent_plays_by_its_name_in_its_file(my_agent, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT / "examples")
+    command = ["match", "my_agent:EarlyBird", "simple", "--games", "4", "--workers", "1"]
+    assert main([*command, "--rules", "eaai,target=30"]) == 0
+    assert "my_agent:EarlyBird" in capsys.readouterr().out
 
 
 def test_the_code_on_the_page_is_the_example(my_agent):

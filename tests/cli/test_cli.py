@@ -221,6 +221,7 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(capsys, tmp_path, workers):
     process = start(*arguments, "--games", "60000", "--workers", workers, start_new_session=True)
     deadline = time.monotonic() + 600
     while not (tmp_path / "games.npz").exists() and time.monotonic() < deadline:
+        assert process.poll() is None, process.stderr.read()
         time.sleep(0.1)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the workers too
     out, err = process.communicate(timeout=600)

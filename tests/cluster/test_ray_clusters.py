@@ -71,6 +71,7 @@ def drive(out, *where):
     )
     deadline = time.monotonic() + 600
     while not (out / "games.npz").exists() and time.monotonic() < deadline:
+        assert driver.poll() is None, driver.stderr.read()
         time.sleep(0.05)
     kept = MatchResult.load(out / "games.npz", 60_000).table["done"].sum()
     assert 0 < kept < 60_000

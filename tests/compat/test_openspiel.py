@@ -35,10 +35,10 @@ KNOWN = {openspiel.ELEVEN, openspiel.FIFTY, openspiel.THROWN_BACK}
 @pytest.mark.parametrize(
     ("policy", "seed", "deals", "dense"),
     [
-        ("mixed", 0, 1000, 0.2),
-        ("eager", 1, 1500, 1.0),
+        ("mixed", 0, 500, 0.2),
+        ("eager", 1, 700, 1.0),
         ("random", 2, 100, 0.0),
-        ("patient", 3, 500, 0.0),
+        ("patient", 3, 250, 0.0),
     ],
 )
 def test_every_difference_has_a_known_cause(policy, seed, deals, dense):

@@ -150,7 +150,8 @@ def test_an_undercut_costs_the_knocker():
 @pytest.mark.parametrize("reward", ["win", "points", "final"])
 def test_the_rewards_of_last_add_up(reward):
     """The sum that an agent sees over a whole game is his result, whoever moved last."""
-    env = ginrummy_env.env(reward=reward, rules={"target": 40})
+    target = 25
+    env = ginrummy_env.env(reward=reward, rules={"target": target})
     for seed in range(2):
         env.reset(seed=seed)
         sums = dict.fromkeys(AGENTS, 0.0)
@@ -164,7 +165,7 @@ def test_the_rewards_of_last_add_up(reward):
         numbers = [deal["deal_number"] for deal in deals["player_0"]]
         assert numbers == list(range(len(numbers)))
         assert deals["player_0"] == deals["player_1"]
-        scores = {"win": np.array(last["scores"]) >= 40, "points": last["scores"]}
+        scores = {"win": np.array(last["scores"]) >= target, "points": last["scores"]}
         scores = np.array(scores.get(reward, last["final_scores"]), dtype=float)
         expected = (scores[0] - scores[1]) / (1 if reward == "win" else 100)
         assert sums["player_0"] == pytest.approx(expected)

@@ -569,6 +569,7 @@ def test_a_killed_match_goes_on_to_the_same_result(tmp_path, workers):
     )
     deadline = time.monotonic() + 600
     while not out.exists() and time.monotonic() < deadline:
+        assert process.poll() is None, "the match has ended by itself"
         time.sleep(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()

@@ -5,6 +5,7 @@ All take what `Tournament.summary` returns and `tournament.json` holds.
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,10 @@ from ginrummy_training.plotting import FILLS, LINES, Picture, new_figure, styled
 
 WAYS = {"gin": ("gin", "big_gin"), "knock": ("knock",), "undercut": ("undercut",)}
 """How a deal is won, and the ways to end that are counted as such; of the others nobody wins."""
+
+
+TITLE_WIDTH = 60
+"""Characters of a title's line: rules that are no preset are a long text."""
 
 
 def save_figures(summary: Summary, out: Path) -> list[Path]:
@@ -131,7 +136,7 @@ def cross_picture(summary: Summary) -> Picture:
     axes.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(length=0)
-    axes.set_title(f"{summary['rules']}: games won by the agent of the row, %")
+    axes.set_title(fill(f"{summary['rules']}: games won by the agent of the row, %", TITLE_WIDTH))
     return figure
 
 
@@ -157,7 +162,7 @@ def ratings_picture(summaries: Mapping[str, Summary]) -> Picture:
             fmt=look["marker"],
             color=look["color"],
             capsize=3,
-            label=rules,
+            label=fill(rules, TITLE_WIDTH // 2),
         )
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_yticks(places, names)
@@ -187,7 +192,7 @@ def endings_picture(summary: Summary) -> Picture:
     ticks = range(-75, 76, 25)
     axes.set_xticks(ticks, [str(abs(tick)) for tick in ticks])
     axes.set_xlabel("← lost        % of deals        won →")
-    axes.set_title(f"{summary['rules']}: how deals end")
+    axes.set_title(fill(f"{summary['rules']}: how deals end", TITLE_WIDTH))
     handles = [Patch(label=way, **look) for way, look in zip(WAYS, FILLS, strict=False)]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
@@ -231,6 +236,6 @@ def deals_and_games_picture(summaries: Mapping[str, Summary]) -> Picture:
         axes.margins(0.16, 0.1)
         axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         axes.set_xlabel("deals won, %")
-        axes.set_title(f"{rules}: games won, %")
+        axes.set_title(fill(f"{rules}: games won, %", TITLE_WIDTH))
         axes.grid()
     return figure
