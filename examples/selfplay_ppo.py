@@ -3,7 +3,7 @@
     python examples/selfplay_ppo.py                    about a minute and a half on one core
     python examples/selfplay_ppo.py --updates 400      longer, better
 
-Needs PyTorch (`pip install 'ginrummy_env[train]'`). A single deal is an episode, paid in points. No
+Needs PyTorch (`pip install -e '.[train]'`). A single deal is an episode, paid in points. No
 teacher and no other agent is involved; `simple` is only asked how good the policy is.
 """
 

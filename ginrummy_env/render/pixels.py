@@ -35,7 +35,7 @@ def _load_pygame() -> ModuleType:
     except ImportError as error:
         raise ImportError(
             "pixels are drawn by pygame-ce, which the extra 'render' brings: "
-            "pip install 'ginrummy_env[render]'"
+            "pip install -e '.[render]'"
         ) from error
     return pygame
 

@@ -459,7 +459,7 @@ class TestRefused:
 
     def test_without_pyarrow_the_extra_is_named(self, tmp_path, monkeypatch):
         monkeypatch.setitem(sys.modules, "pyarrow", None)
-        with pytest.raises(RuntimeError, match=re.escape("pip install 'ginrummy_env[data]'")):
+        with pytest.raises(RuntimeError, match=re.escape("pip install -e '.[data]'")):
             selfplay(tmp_path / "x", PLAN, GAMES)
 
 

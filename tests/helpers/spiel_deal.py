@@ -53,7 +53,7 @@ def _pyspiel() -> Any:
     except ImportError as error:
         raise ImportError(
             "OpenSpiel is not installed; the extra 'bench' brings it: "
-            f"pip install 'ginrummy_env[bench]' ({error})"
+            f"pip install -e '.[bench]' ({error})"
         ) from error
     return pyspiel
 

@@ -237,7 +237,7 @@ def test_a_window_opens_at_the_first_show_and_closes_once(monkeypatch):
 
 def test_without_pygame_the_extra_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pygame", None)
-    with pytest.raises(ImportError, match=r"ginrummy_env\[render\]"):
+    with pytest.raises(ImportError, match=r"-e .\.\[render\]"):
         PixelRenderer()
 
 

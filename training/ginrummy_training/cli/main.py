@@ -116,7 +116,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except ModuleNotFoundError as error:
-        wrong = f"{error.name} is missing: pip install 'ginrummy_env[eval]'"
+        wrong = f"{error.name} is missing: pip install -e '.[eval]'"
     except OSError as error:
         wrong = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         if isinstance(error, FileNotFoundError):

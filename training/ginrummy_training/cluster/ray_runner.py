@@ -160,7 +160,7 @@ def connected(address: str, workers: int | None) -> Iterator[Any]:
     try:
         import ray
     except ModuleNotFoundError as error:
-        raise ValueError(f"{error.name} is missing: pip install 'ginrummy_env[scale]'") from error
+        raise ValueError(f"{error.name} is missing: pip install -e '.[scale]'") from error
     if ray.is_initialized():
         yield ray
         return

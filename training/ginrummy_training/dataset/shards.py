@@ -35,7 +35,7 @@ CARD, POSITIONS, GAMES, MANIFEST = "card.json", "positions", "games", "manifest"
 PARTS = (POSITIONS, GAMES)
 """The two files of a shard, by folder."""
 
-NEEDED = "pip install 'ginrummy_env[data]'"
+NEEDED = "pip install -e '.[data]'"
 
 MARK = b"ginrummy"
 """Key of a file's own description: which games it holds."""

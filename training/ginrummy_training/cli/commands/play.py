@@ -82,7 +82,7 @@ def serve(options: argparse.Namespace) -> int:
         from ginrummy_training.play.web.game import WebGame
         from ginrummy_training.play.web.server import Server
     except ModuleNotFoundError as error:
-        raise ValueError(f"{error.name} is missing: pip install 'ginrummy_env[web]'") from error
+        raise ValueError(f"{error.name} is missing: pip install -e '.[web]'") from error
     folder: Path = options.out or Path("ginrummy-games")
     rules = Rules() if options.rules is None else options.rules
     agent = options.agent or "simple"

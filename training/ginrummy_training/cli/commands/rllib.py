@@ -8,7 +8,7 @@ from ginrummy_training.cli.arguments import RULES_HELP, assignment, whole
 HELP = f"""\
 Trains by self-play on RLlib: one network decides for both players and learns from the decisions of
 both. Writes the same kind of policy file as `ginrummy train`. Needs the extra:
-pip install 'ginrummy_env[scale]' (docs/RLLIB.md).
+pip install -e '.[scale]' (docs/RLLIB.md).
 
 examples:
   ginrummy rllib runs/rllib --rules eaai --iterations 100

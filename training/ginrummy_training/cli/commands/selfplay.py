@@ -20,7 +20,7 @@ from ginrummy_training.cli.arguments import (
 HELP = f"""\
 Agents play games, and every decision becomes a row of a Parquet file: what the mover saw and did,
 the value of each candidate (from agents that report it: search, champion, ppo), and the result of
-the deal and of the game. Needs the extra: pip install 'ginrummy_env[data]'.
+the deal and of the game. Needs the extra: pip install -e '.[data]'.
 
 examples:
   ginrummy selfplay lookahead --rules eaai --games 2000 --out data/lookahead

@@ -15,7 +15,7 @@ PRESETS = ("smoke", "demo", "quick", "full")
 
 HELP = f"""\
 Trains an agent: a network first imitates a rule agent, then improves by PPO restricted to legal
-actions, against rule agents and its own past. Needs the extra: pip install 'ginrummy_env[train]'.
+actions, against rule agents and its own past. Needs the extra: pip install -e '.[train]'.
 
 examples:
   ginrummy train runs/smoke --preset smoke         every part once, in under a minute
@@ -46,7 +46,7 @@ files in the folder:
 
 {RULES_HELP}"""
 
-NEEDED = "pip install 'ginrummy_env[train]'"
+NEEDED = "pip install -e '.[train]'"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -140,7 +140,7 @@ def learning(folder: Path, seed: int) -> Sequence[str]:
         from ginrummy_training.learning.settings import DEMO
         from ginrummy_training.learning.train import train
     except ModuleNotFoundError as error:
-        print(f"\nno training: {error.name} is missing (pip install 'ginrummy_env[train]')")
+        print(f"\nno training: {error.name} is missing (pip install -e '.[train]')")
         return ()
     print("\nTraining under the EAAI rules: imitation of `lookahead`, then PPO against `simple`")
     resume = (folder / "settings.json").exists()  # of a demonstration that broke off
