@@ -1,16 +1,16 @@
-"""The network that learns gin rummy: the same weights for each suit, as the game knows no suits.
+"""The network: the same weights for every suit, as gin rummy is symmetric in the suits.
 
-An observation is cut into its four suits, [4, C × 13] card planes each. Every layer looks at a suit
-and at what all four have in common::
+An observation is split into its four suits, each with its card planes, [4, C × 13]. Every layer
+sees a suit and what all four have in common::
 
-    convolved x_s = relu(A * x_s + B (x_1 + .. + x_4) + b)      only if asked for
+    convolved x_s = relu(A * x_s + B (x_1 + .. + x_4) + b)      optional
     first     h_s = relu(A x_s + B (x_1 + .. + x_4, scalars) + b)
     further   h_s = relu(A h_s + B mean(h_1 .. h_4) + b)
     cards     logits of discarding and knocking with each card of suit s = C h_s + c
     others    logits of draw, take, pass, big gin = from mean(h_1 .. h_4); the value likewise
 
-So suits renamed in the observation rename the actions and change nothing else: what is learned of
-one suit is known of all 24 orders of them, and the layers are small. Runs lie within a suit; sets
+So renaming suits in the observation renames the actions and changes nothing else: what is learned
+for one order of the suits holds for all 24, and the layers are small. Runs lie within a suit; sets
 are seen in the sum over the suits. A convolution does the same at each of the 13 ranks: A looks at
 `WINDOW` ranks of the suit, B at the one rank of all suits, and the weights are those of every rank.
 
@@ -39,10 +39,10 @@ OTHER_ACTIONS = NUM_ACTIONS - 2 * NUM_SUITS * NUM_RANKS
 
 
 class SuitLayer(nn.Module):
-    """One layer: of a suit's own numbers and of what the suits have in common."""
+    """One layer: from a suit's own numbers and from what the suits have in common."""
 
     def __init__(self, own: int, common: int, width: int) -> None:
-        """Make a layer from ``own`` numbers a suit and ``common`` ones to ``width`` a suit."""
+        """Make a layer from ``own`` numbers per suit and ``common`` ones to ``width`` per suit."""
         super().__init__()
         self.own = nn.Linear(own, width, bias=False)
         self.common = nn.Linear(common, width)
@@ -85,7 +85,7 @@ class SuitFeatures(BaseFeaturesExtractor):
         Args:
             observation_space: of `ginrummy_agents.learned.inputs.features`.
             derived, ahead: with which planes.
-            width: numbers a suit in each layer.
+            width: numbers per suit in each layer.
             layers: how many, at least one.
             convolutions: how many come before these.
             filters: planes that each of them makes.
@@ -131,7 +131,7 @@ class SuitActions(nn.Module):
         self.card = nn.Linear(width, 2 * NUM_RANKS)
         self.pool = nn.Linear(width, width)
         self.other = nn.Linear(width, OTHER_ACTIONS)
-        for head in (self.card, self.other):  # begin close to any legal action alike
+        for head in (self.card, self.other):  # start with nearly equal logits
             nn.init.orthogonal_(head.weight, 0.01)
             nn.init.zeros_(head.bias)
 
