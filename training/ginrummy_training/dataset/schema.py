@@ -54,7 +54,7 @@ _SCORES = ("score", "deals_won")
 
 COLUMNS: tuple[Column, ...] = (
     Column("game", "int64", WHICH, "number of the game; its decks are those of pair game // 2"),
-    Column("deal", "int16", SEEN, "number of the deal in its game, from 0"),
+    Column("deal", "int32", SEEN, "number of the deal in its game, from 0"),
     Column("step", "int16", SEEN, "actions by both players in this deal before this one"),
     Column("player", "int8", SEEN, "seat of the mover, 0 or 1; agent A sits at game % 2"),
     Column("agent", "dictionary", WHICH, "the agent that decided, as named in the command"),
@@ -70,8 +70,8 @@ COLUMNS: tuple[Column, ...] = (
     Column("taken_card", "int8", SEEN, "the same card if it came from the discard pile, else -1"),
     Column("my_score", "int16", SEEN, "points of the mover in this game so far"),
     Column("opponent_score", "int16", SEEN, "points of the opponent"),
-    Column("my_deals_won", "int16", SEEN, "deals of this game that the mover has won"),
-    Column("opponent_deals_won", "int16", SEEN, "deals that the opponent has won"),
+    Column("my_deals_won", "int32", SEEN, "deals of this game that the mover has won"),
+    Column("opponent_deals_won", "int32", SEEN, "deals that the opponent has won"),
     Column("hand", "uint64", SEEN, f"{_CARDS}: the mover's hand"),
     *_by_both("known", "those that {} took from the pile and still holds"),
     *_by_both("taken", "those that {} took from the pile in this deal"),
@@ -117,7 +117,7 @@ def columns_of(view: View) -> Columns:
     """
     masks = view.action_masks()
     columns: Columns = {
-        "deal": view.deal_number.astype(np.int16),
+        "deal": view.deal_number.astype(np.int32),
         "step": view.step_count.astype(np.int16),
         "player": view.player,
         "phase": view.phase,
