@@ -1,1 +1,1 @@
-"""What runs on a cluster cost: a model, a simulation of it, and the measurements both need."""
+"""The cost of runs on a cluster: a model, a simulation of it, and the measurements they need."""

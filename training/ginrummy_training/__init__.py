@@ -9,6 +9,8 @@ __all__ = [
     "learning",
     "play",
     "plotting",
+    "progress",
+    "provenance",
     "rllib",
     "statistics",
 ]

@@ -1,6 +1,3 @@
-"""Past one machine: matches and tournaments on a Ray cluster, and what such runs cost.
-
-Needs the extra ``scale``; `cost` and `simulate` do not.
-"""
+"""Matches, tournaments and self-play on a Ray cluster. Needs the extra ``scale``."""
 
 __all__ = ["ray_dataset", "ray_runner"]

@@ -9,4 +9,5 @@ __all__ = [
     "play_deals",
     "result_files",
     "tournament",
+    "tournament_figures",
 ]

@@ -1,3 +1,3 @@
-"""Published experiments done again: what was printed, what comes out here, whether they agree."""
+"""Published experiments, repeated: published numbers, ours, and whether they agree."""
 
 __all__ = ["ablations", "catalogue", "census", "lab", "report"]
