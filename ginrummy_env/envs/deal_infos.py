@@ -1,4 +1,4 @@
-"""How deals ended: outcome, hands, melds, lay-offs. Worked out when somebody looks."""
+"""How deals ended: outcome, hands, melds, lay-offs. Computed when somebody looks."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -65,7 +65,7 @@ class EndedDeals:
         return len(self.rows)
 
     def results(self) -> list["DealResult"]:
-        """Return what is told of each deal. Nothing is worked out until it is looked at."""
+        """Return each deal's info, computed lazily."""
         return [DealResult(self, place) for place in range(len(self.rows))]
 
     @cached_property
@@ -79,10 +79,10 @@ class EndedDeals:
         return places, lay_down(some.hands, some.knocker, some.discards, self.rules)
 
     def describe(self, place: int) -> dict[str, Any]:
-        """Return what is told of one deal, see RESULT_KEYS."""
+        """Return one deal's info, see RESULT_KEYS."""
         state = self.state
         knocker = int(state.knocker[place])
-        told: dict[str, Any] = {
+        info: dict[str, Any] = {
             "outcome": Outcome(int(state.outcome[place])).name.lower(),
             "winner": int(state.winner[place]),
             "points": int(state.points[place]),
@@ -101,22 +101,22 @@ class EndedDeals:
         }
         if state.phase[place] == Phase.GAME_OVER:
             finals = final_scores(state.scores[[place]], state.deals_won[[place]], self.rules)
-            told["final_scores"] = finals[0].tolist()
+            info["final_scores"] = finals[0].tolist()
         if knocker != NOBODY:
             places, laid = self._laid
             at = places[place]
-            told["hands"] = [format_hand(hand) for hand in state.hands[place]]
+            info["hands"] = [format_hand(hand) for hand in state.hands[place]]
             lain = [_meld(number) for number in laid.knocker_melds[at] if number != NO_MELD]
-            his = [_meld(number) for number in laid.defence.melds[at] if number != NO_MELD]
+            theirs = [_meld(number) for number in laid.defence.melds[at] if number != NO_MELD]
             left = [int(state.knocker_deadwood[place]), int(state.defender_deadwood[place])]
-            told["melds"] = [lain, his] if knocker == 0 else [his, lain]
-            told["deadwood"] = left if knocker == 0 else left[::-1]
-            told["layoffs"] = [
+            info["melds"] = [lain, theirs] if knocker == 0 else [theirs, lain]
+            info["deadwood"] = left if knocker == 0 else left[::-1]
+            info["layoffs"] = [
                 (format_hand(cards), meld)
                 for cards, meld in zip(laid.defence.layoffs[at], lain, strict=False)
                 if cards
             ]
-        return told
+        return info
 
 
 def _meld(number: int | np.integer[Any]) -> str:
@@ -124,21 +124,21 @@ def _meld(number: int | np.integer[Any]) -> str:
 
 
 class DealResult(Mapping[str, Any]):
-    """What is told of one deal, a read-only mapping with RESULT_KEYS, worked out at first look."""
+    """One deal's info: a read-only mapping with RESULT_KEYS, computed at first look."""
 
-    __slots__ = ("_deals", "_place", "_told")
+    __slots__ = ("_deals", "_info", "_place")
 
     def __init__(self, deals: EndedDeals, place: int) -> None:
         """Stand for deal number ``place`` of ``deals``."""
         self._deals = deals
         self._place = place
-        self._told: dict[str, Any] | None = None
+        self._info: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as a dict."""
-        if self._told is None:
-            self._told = self._deals.describe(self._place)
-        return self._told
+        if self._info is None:
+            self._info = self._deals.describe(self._place)
+        return self._info
 
     def __getitem__(self, key: str) -> Any:
         return self.to_dict()[key]

@@ -58,7 +58,7 @@ class LearnerGames:
     """N games; in each a learner is asked for actions and a policy answers.
 
     The opponents' random numbers are a function of the game and the step in it (`RowRandom`), not
-    of a generator's state: a row plays as it would alone, and a copy goes on identically.
+    of a generator's state: a row plays as it would alone, and a copy continues identically.
 
     Attributes:
         episodes: the games, and what an episode is.
@@ -133,7 +133,7 @@ class LearnerGames:
 
         What deals that end before it pay is paid, and reported, with the first step. An episode
         that ends before it is skipped, and its deals are in ``skipped_deals``; but a deal of a game
-        that goes on is paid like others.
+        that is not over is paid like others.
 
         Args:
             rows: [K] row numbers, none twice.

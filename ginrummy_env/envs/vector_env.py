@@ -248,12 +248,12 @@ class GinRummyVectorEnv(VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
     def _add(self, infos: Infos, key: str, values: Mapping[int, Any]) -> None:
         """Add what some rows have, as Gymnasium does it: N objects, and which rows have one."""
         if values:
-            told = np.full(self.num_envs, None, dtype=object)
+            values_by_row = np.full(self.num_envs, None, dtype=object)
             some = np.zeros(self.num_envs, dtype=np.bool_)
             for row, value in values.items():
-                told[row] = value
+                values_by_row[row] = value
                 some[row] = True
-            infos[key], infos[f"_{key}"] = told, some
+            infos[key], infos[f"_{key}"] = values_by_row, some
 
     def _add_finals(self, infos: Infos, step: LearnerStep, ended: Rows) -> None:
         """Add the last observation and info of the episodes that have ended."""
