@@ -98,7 +98,7 @@ def test_a_void_deal_is_won_by_nobody():
     for told in voids:
         assert told["winner"] == NOBODY
         assert told["points"] == 0
-        assert told["knocker"] is None
+        assert told["knocker"] == NOBODY
         assert told["scores"] == [0, 0] == told["deals_won"]
         assert told["void_reason"] == "bound"
     assert games.state.over.all()
