@@ -149,9 +149,9 @@ class TestEnvironment:
         with pytest.raises(ValueError, match=f"where {agent} is to move"):
             env.step({other: 106})
         for config, says in (
-            ({"rewards": "win"}, "unknown env_config"),
-            ({"episode": "match"}, "'deals', 'deal' or 'game'"),
-            ({"reward": "chance"}, "goes with the reward"),
+            ({"rewards": "win"}, "unknown setting 'rewards' of env_config"),
+            ({"episode": "match"}, "one of 'deal_of_game', 'deal', 'game'"),
+            ({"reward": "chance"}, "needs a chance of winning"),
             ({"reward": "win"}, "needs episode='game'"),
         ):
             with pytest.raises(ValueError, match=says):

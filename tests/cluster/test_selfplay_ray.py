@@ -45,7 +45,7 @@ def test_the_shards_are_the_same_to_the_byte(here, tmp_path):
         PLAN,
         GAMES,
         maker=RayMaker(),
-        tell=lambda done, games: told.append(done),
+        report=lambda done, games: told.append(done),
     )
     assert contents(tmp_path / "data") == here
     assert len(here) == 6
@@ -86,13 +86,14 @@ def test_nodes_with_another_policy_file_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "mine.npz"
     path.write_bytes(load_network(shipped(EAAI)).to_bytes())
     plan = plan_of([f"ppo:{path}"], rules=PLAN.rules, shard_games=2)
-    there = plan.settings()["agents"]
-    assert there[0]["sha256"]
-    other = [{**there[0], "sha256": "0" * 64}]
+    other = plan.made_by()
+    parts = other["policies"][f"ppo:{path}"]
+    (file,) = (part for part in parts if part.startswith("file "))
+    parts[file] = "0" * 16
     monkeypatch.setattr(
-        "ginrummy_training.cluster.ray_dataset._surroundings", lambda plan: {"agents": other}
+        "ginrummy_training.cluster.ray_dataset._surroundings", lambda plan: {"made_by": other}
     )
-    with pytest.raises(WorkerError, match="all nodes need the same"):
+    with pytest.raises(WorkerError, match=r"mine\.npz.* has changed.*all nodes need the same"):
         selfplay(tmp_path / "data", plan, 2, maker=RayMaker())
 
 

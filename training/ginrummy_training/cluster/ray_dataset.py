@@ -11,7 +11,7 @@ from ginrummy_training.cluster.ray_runner import AHEAD, LOCAL, LOSSES, connected
 from ginrummy_training.dataset.shard_games import Plan, Report, make_shard
 from ginrummy_training.dataset.shards import Shard, arrow
 from ginrummy_training.evaluation.processes import Failure, WorkerError
-from ginrummy_training.provenance import environment
+from ginrummy_training.provenance import difference, environment
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +83,10 @@ def _make(plan: Plan, number: int, games: int, asked_by: dict[str, Any]) -> Any:
         here = _surroundings(plan)
         for name, there in asked_by.items():
             if here[name] != there:
-                raise WorkerError(
-                    f"{name} is {here[name]} on a node and {there} here: all nodes need the same"
-                )
+                differs = f"{name} is {here[name]} on a node and {there} here"
+                if name == "made_by":
+                    differs = f"on a node {difference(here[name], there)}"
+                raise WorkerError(f"{differs}: all nodes need the same")
         return make_shard(plan, number, games)
     except Exception as error:
         return Failure.of(error)
