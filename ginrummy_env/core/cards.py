@@ -63,6 +63,12 @@ LANE_RANKS: NDArray[np.bool_] = (
 LANE_POINTS = (LANE_RANKS @ RANK_POINTS).astype(np.uint8)
 """[8192] uint8, the points of all cards of a suit pattern (85 at most)."""
 
+DEAREST = np.where(LANE_RANKS, RANK_POINTS, 0).max(axis=1).astype(np.uint8)
+"""[8192] uint8, the points of the highest rank of a pattern."""
+
+_LANE_POINTS_16 = LANE_POINTS.astype("<u2")
+_SUM_OF_FOUR = np.uint64(0x0001000100010001)  # times this, four lanes are added up in the top one
+
 
 def lanes(hands: Hands) -> NDArray[np.uint16]:
     """Return the four suits of each hand as bit patterns of its ranks.
@@ -85,7 +91,8 @@ def hand_size(hands: Hands) -> NDArray[np.uint8]:
 
 def hand_points(hands: Hands) -> Points:
     """Return the points of all cards of each hand, melded or not, [...] int16."""
-    return LANE_POINTS[lanes(hands)].sum(axis=-1, dtype=np.int16)
+    words = _LANE_POINTS_16.take(lanes(hands)).view("<u8")[..., 0] * _SUM_OF_FOUR
+    return (words >> np.uint64(48)).astype(np.int16)
 
 
 def card_planes(hands: Hands) -> NDArray[np.bool_]:

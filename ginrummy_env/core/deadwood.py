@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ginrummy_env.core.cards import (
     CARD_BIT,
+    DEAREST,
     LANE_BITS,
     LANE_POINTS,
     LANE_RANKS,
@@ -23,7 +24,6 @@ from ginrummy_env.core.cards import (
     NUM_LANE_PATTERNS,
     NUM_RANKS,
     NUM_SUITS,
-    RANK_POINTS,
     format_hand,
     lanes,
 )
@@ -319,11 +319,7 @@ def _least_after(hands: Hands, stays: Hands) -> NDArray[np.uint8]:
     loose = hands & ~cards_in_runs(hands) & ~stays
     loose |= loose >> np.uint64(32)
     ranks = (loose | loose >> np.uint64(16)).astype(np.uint16)
-    return points_left(hands) - _DEAREST.take(ranks & np.uint16(NUM_LANE_PATTERNS - 1))
-
-
-_DEAREST = np.where(LANE_RANKS, RANK_POINTS, 0).max(axis=1).astype(np.uint8)
-"""[8192] uint8, the points of the highest rank of a pattern."""
+    return points_left(hands) - DEAREST.take(ranks & np.uint16(NUM_LANE_PATTERNS - 1))
 
 
 def may_reach(hands: Hands, limits: Points) -> NDArray[np.bool_]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ginrummy_env.core.cards import (
     CARD_BIT,
+    FULL_DECK,
     LANE_POINTS,
     LANE_RANKS,
     NUM_LANE_PATTERNS,
@@ -177,6 +178,41 @@ def ranks_in_threes(hands: Hands) -> NDArray[np.uint16]:
     other = hands >> _LANE
     both, either = hands & other, hands | other  # lane 0: of s and h; lane 2: of d and c
     return ((both & (either >> _TWO_LANES)) | ((both >> _TWO_LANES) & either)).astype(np.uint16)
+
+
+def ranks_in_pairs(hands: Hands) -> NDArray[np.uint64]:
+    """Return the ranks of which each hand holds two cards or more.
+
+    Args:
+        hands: [...] uint64.
+
+    Returns:
+        [...] uint64, bit r for rank r.
+    """
+    other = hands >> _LANE
+    both, either = hands & other, hands | other  # lane 0: of s and h; lane 2: of d and c
+    pairs = both | (both >> _TWO_LANES) | (either & (either >> _TWO_LANES))
+    return pairs & np.uint64(NUM_LANE_PATTERNS - 1)
+
+
+def melding_cards(hands: Hands) -> Hands:
+    """Return the cards not held that would be in some meld with cards of the hand.
+
+    Args:
+        hands: [...] uint64.
+
+    Returns:
+        [...] uint64.
+
+    >>> from ginrummy_env.core.cards import format_hand, parse_hand
+    >>> format_hand(melding_cards(parse_hand("As 2s 7h 9h Kd Kc")))
+    '3s Ks 8h Kh'
+    """
+    one, two = np.uint64(1), np.uint64(2)
+    below, above = hands << one, hands >> one  # cards whose lower (higher) neighbour is held
+    runs = (below & above) | (below & (hands << two)) | (above & (hands >> two))
+    sets = ranks_in_pairs(hands) * EVERY_SUIT
+    return (runs | sets) & FULL_DECK & ~hands
 
 
 def _lowest_ranks() -> NDArray[np.uint8]:

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from ginrummy_env.core.cards import (
     CARD_BIT,
-    FULL_DECK,
     NUM_CARDS,
     NUM_RANKS,
     NUM_SUITS,
     card_planes,
 )
 from ginrummy_env.core.deadwood import NOT_HELD, deadwood_after_discard, melded_cards
+from ginrummy_env.core.melds import melding_cards
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.types import Flat, Hands, Points
 from ginrummy_env.core.view import ME, OPPONENT, View
@@ -95,7 +95,7 @@ _DERIVED: dict[str, tuple[str, Callable[[Hands, Hands], NDArray[Any]]]] = {
     ),
     "makes_meld": (
         "cards that would make a new meld with mine",
-        lambda hands, melded: card_planes(cards_that_meld(hands)).view(np.uint8),
+        lambda hands, melded: card_planes(melding_cards(hands)).view(np.uint8),
     ),
 }
 
@@ -242,29 +242,6 @@ def planes(observation: Flat) -> Flat:
 def scalars(observation: Flat) -> Flat:
     """Return the scalars of observations, [..., S] float32; a view of the observation."""
     return observation[..., -len(_SCALARS) :]
-
-
-def cards_that_meld(hands: Hands) -> Hands:
-    """Return the cards that would stand in a meld with cards of the hand, if they came.
-
-    Args:
-        hands: [N] uint64.
-
-    Returns:
-        [N] uint64, none of the hand's own.
-    """
-    one, two = np.uint64(1), np.uint64(2)
-    below, above = hands << one, hands >> one
-    runs = (below & (hands << two)) | (above & (hands >> two)) | (below & above)
-    # Two of a rank or more: the suits are added up in two bits a rank, here as "two seen" flags.
-    lane = [hands >> np.uint64(16 * suit) & np.uint64(0x1FFF) for suit in range(NUM_SUITS)]
-    some = lane[0]
-    pairs = np.zeros_like(hands)
-    for suit in lane[1:]:
-        pairs |= some & suit
-        some = some | suit
-    sets = pairs * np.uint64(0x0001000100010001)
-    return (runs | sets) & FULL_DECK & ~hands
 
 
 def _after_discard(hands: Hands) -> NDArray[np.float32]:

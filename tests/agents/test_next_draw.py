@@ -14,8 +14,6 @@ from ginrummy_agents.rules.next_draw import (
     deadwood_cards,
     least_after_each_draw,
     loose_cards,
-    melding_cards,
-    ranks_in_pairs,
 )
 from ginrummy_env.core.cards import (
     CARD_BIT,
@@ -27,7 +25,7 @@ from ginrummy_env.core.cards import (
     parse_hand,
 )
 from ginrummy_env.core.deadwood import deadwood, least_after_discard
-from ginrummy_env.core.melds import ALL_RUNS, ALL_SETS
+from ginrummy_env.core.melds import ALL_RUNS, ALL_SETS, melding_cards, ranks_in_pairs
 
 MELDS = [set(meld) for meld in ALL_SETS + ALL_RUNS]
 THREES = [meld for meld in MELDS if len(meld) == 3]

@@ -8,9 +8,9 @@ from positions import batches, lists_of, positions, rich_decks, under_variants, 
 
 from ginrummy_env.core.cards import FULL_DECK, card_planes, hand_of, hand_points, parse_hand
 from ginrummy_env.core.game import new_games
+from ginrummy_env.core.melds import melding_cards
 from ginrummy_env.core.observation import (
     OBSERVATION_LAYOUT,
-    cards_that_meld,
     layout,
     observation_size,
     observe,
@@ -157,7 +157,7 @@ def test_deadwood_after_each_discard():
 def test_cards_that_make_a_meld(batch):
     """Each card that would stand in a meld with cards of the hand, tried one by one."""
     hands = np.array([hand_of(hand) if hand else np.uint64(0) for hand in batch], dtype=np.uint64)
-    for hand, found in zip(batch, lists_of(cards_that_meld(hands)), strict=True):
+    for hand, found in zip(batch, lists_of(melding_cards(hands)), strict=True):
         expected = [
             card
             for card in range(52)
@@ -168,12 +168,12 @@ def test_cards_that_make_a_meld(batch):
 
 def test_the_ace_makes_no_meld_with_king_and_queen():
     hands = np.array([parse_hand("Qs Ks"), parse_hand("Ks 2s"), parse_hand("Kh Ad")])
-    assert lists_of(cards_that_meld(hands)) == [[10], [], []]
+    assert lists_of(melding_cards(hands)) == [[10], [], []]
 
 
 def test_the_plane_of_cards_that_make_a_meld():
     view = views(seed=4)
-    expected = card_planes(cards_that_meld(view.hand))
+    expected = card_planes(melding_cards(view.hand))
     assert (part(observe(view), "makes_meld") == expected).all()
 
 

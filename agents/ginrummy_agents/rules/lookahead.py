@@ -15,7 +15,6 @@ from ginrummy_agents.rules.base import (
 )
 from ginrummy_agents.rules.next_draw import around, least_after_each_draw, loose_cards
 from ginrummy_agents.rules.work_lists import (
-    DEAREST,
     WORTH,
     Cards,
     Left,
@@ -27,7 +26,7 @@ from ginrummy_agents.rules.work_lists import (
     pick_one,
     ranks,
 )
-from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
+from ginrummy_env.core.cards import CARD_BIT, DEAREST, Hands, Points, Rows
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.melds import EVERY_SUIT
 from ginrummy_env.core.view import OPPONENT, View

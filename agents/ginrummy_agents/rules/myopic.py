@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ginrummy_agents.parameters import parameter
 from ginrummy_agents.rules.base import ANY_DEADWOOD, Flags, RuleAgent, staying
 from ginrummy_agents.rules.heuristic import danger_of
-from ginrummy_agents.rules.next_draw import deadwood_cards, ranks_in_pairs
+from ginrummy_agents.rules.next_draw import deadwood_cards
 from ginrummy_agents.rules.work_lists import (
     Cards,
     Uniforms,
@@ -18,7 +18,7 @@ from ginrummy_agents.rules.work_lists import (
     ranks,
 )
 from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows, hand_points
-from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs
+from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_pairs
 from ginrummy_env.core.view import View
 
 CHUNK = 128

@@ -3,41 +3,20 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_agents.rules.work_lists import DEAREST, cards_listed, group_starts, ranks
-from ginrummy_env.core.cards import CARD_BIT, FULL_DECK, NUM_CARDS, POINTS, Hands, Rows, card_planes
+from ginrummy_agents.rules.work_lists import cards_listed, group_starts, ranks
+from ginrummy_env.core.cards import (
+    CARD_BIT,
+    DEAREST,
+    NUM_CARDS,
+    POINTS,
+    Hands,
+    Rows,
+    card_planes,
+)
 from ginrummy_env.core.deadwood import least_after_discard, points_left, set_choices
-from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_threes
+from ginrummy_env.core.melds import cards_in_runs, melding_cards, ranks_in_threes
 
-_0, _1, _2, _3, _16, _32 = (np.uint64(number) for number in (0, 1, 2, 3, 16, 32))
-
-
-def ranks_in_pairs(hands: Hands) -> NDArray[np.uint64]:
-    """Return the ranks of which each hand holds two cards or more, bit r for rank r."""
-    both = hands & (hands >> _16)  # lane 0: s and h; lane 2: d and c
-    either = hands | (hands >> _16)
-    return (both | (both >> _32) | (either & (either >> _32))) & np.uint64(0x1FFF)
-
-
-def melding_cards(hands: Hands) -> Hands:
-    """Return the cards not held that would be in some meld with cards of the hand.
-
-    Args:
-        hands: [...] uint64.
-
-    Returns:
-        [...] uint64.
-
-    >>> from ginrummy_env.core.cards import format_hand, parse_hand
-    >>> format_hand(melding_cards(parse_hand("As 2s 7h 9h Kd Kc")))
-    '3s Ks 8h Kh'
-    """
-    below, above = (
-        hands << _1,
-        hands >> _1,
-    )  # the bit of a card whose lower (higher) neighbour is held
-    runs = (below & above) | (below & (hands << _2)) | (above & (hands >> _2))
-    sets = ranks_in_pairs(hands) * EVERY_SUIT
-    return (runs | sets) & FULL_DECK & ~hands
+_0, _1, _2, _3 = (np.uint64(number) for number in (0, 1, 2, 3))
 
 
 def around(hands: Hands, bits: Hands, beyond: bool = False) -> list[NDArray[np.bool_]]:

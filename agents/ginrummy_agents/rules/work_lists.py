@@ -5,11 +5,11 @@ from numpy.typing import NDArray
 
 from ginrummy_env.core.cards import (
     CARD_BIT,
+    DEAREST,
     LANE_RANKS,
     NUM_CARDS,
     NUM_RANKS,
     POINTS,
-    RANK_POINTS,
     Hands,
     Rows,
     card_planes,
@@ -23,9 +23,6 @@ Left = NDArray[np.uint8]
 Uniforms = NDArray[np.float64]
 
 _16, _32 = np.uint64(16), np.uint64(32)
-
-DEAREST = np.where(LANE_RANKS, RANK_POINTS, 0).max(axis=1).astype(np.uint8)
-"""[8192] uint8, the points of the highest rank of a pattern."""
 
 WORTH: Hands = np.array(
     [np.bitwise_or.reduce(CARD_BIT[:NUM_CARDS][points == POINTS]) for points in range(11)],

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ginrummy_agents.rules.work_lists import DEAREST, WORTH
-from ginrummy_env.core.cards import CARD_BIT, FULL_DECK, LANE_POINTS
+from ginrummy_agents.rules.work_lists import WORTH
+from ginrummy_env.core.cards import CARD_BIT, DEAREST, FULL_DECK, LANE_POINTS
 from ginrummy_env.core.melds import EVERY_SUIT as _EVERY_SUIT
 
 EVERY_SUIT, ALL_CARDS = np.uint64(_EVERY_SUIT), np.uint64(FULL_DECK)

@@ -12,18 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents import compiled
-from ginrummy_agents.rules.next_draw import ranks_in_pairs
-from ginrummy_agents.rules.work_lists import DEAREST, WORTH, dearest, least_discards, ranks
-from ginrummy_agents.search.settle import arranged, left_over, points_of, quick_settle, signed
+from ginrummy_agents.rules.work_lists import WORTH, dearest, least_discards, ranks
+from ginrummy_agents.search.settle import arranged, left_over, quick_settle, signed
 from ginrummy_env.core.cards import (
     CARD_BIT,
+    DEAREST,
     FULL_DECK,
     NUM_CARDS,
     Hands,
     Points,
     Rows,
+    hand_points,
 )
-from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_threes
+from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_pairs, ranks_in_threes
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Outcome
 
@@ -128,7 +129,7 @@ def best_discards(
         weak_slack: [K] points given up to throw a card for which one card at most does.
     """
     loose, _ = arranged(hands)
-    left = points_of(loose)
+    left = hand_points(loose)
     may_go = loose & ~stays
     top = DEAREST.take(ranks(may_go))
     best = may_go & WORTH.take(top)

@@ -7,8 +7,8 @@ to make sets, and gives the same in nearly every hand.
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.cards import LANE_POINTS, Hands, Points, lanes
-from ginrummy_env.core.deadwood import deadwood, lane_sum
+from ginrummy_env.core.cards import Hands, Points, hand_points
+from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.layoff import defender_deadwood, knocker_arrangement
 from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_threes
 from ginrummy_env.core.rules import Rules
@@ -38,7 +38,7 @@ def arranged(hands: Hands) -> tuple[Hands, Hands]:
         rest = some & ~runs[shared]
         sets_2 = (ranks_in_threes(rest) * EVERY_SUIT) & rest  # runs first
         loose_2 = rest & ~sets_2
-        better = points_of(loose_1) < points_of(loose_2)
+        better = hand_points(loose_1) < hand_points(loose_2)
         loose[shared] = np.where(better, loose_1, loose_2)
         sets[shared] = np.where(better, sets[shared], sets_2)
     return loose, sets
@@ -46,12 +46,7 @@ def arranged(hands: Hands) -> tuple[Hands, Hands]:
 
 def left_over(hands: Hands) -> Points:
     """Return the deadwood that `arranged` leaves, [K] int16."""
-    return points_of(arranged(hands)[0])
-
-
-def points_of(hands: Hands) -> Points:
-    """Return the points of all cards, [K] int16."""
-    return lane_sum(LANE_POINTS.take(lanes(hands))).astype(np.int16)
+    return hand_points(arranged(hands)[0])
 
 
 def quick_settle(knocker: Hands, defender: Hands, rules: Rules) -> tuple[Points, NDArray[np.int8]]:
@@ -66,9 +61,9 @@ def quick_settle(knocker: Hands, defender: Hands, rules: Rules) -> tuple[Points,
         rules: the settings.
     """
     loose, sets = arranged(knocker)
-    left = points_of(loose)
+    left = hand_points(loose)
     their_loose, their_sets = arranged(defender)
-    alone = points_of(their_loose)
+    alone = hand_points(their_loose)
     rest = alone.copy()
     full = np.flatnonzero(may_lay_off(left, rules))
     if full.size:
@@ -78,7 +73,7 @@ def quick_settle(knocker: Hands, defender: Hands, rules: Rules) -> tuple[Points,
         cards = defender[full]
         for kept in (cards & ~their_sets[full], cards):
             joined = kept | runs
-            over = points_of(joined & ~cards_in_runs(joined) & ~fourths)
+            over = hand_points(joined & ~cards_in_runs(joined) & ~fourths)
             rest[full] = np.minimum(rest[full], over)
     return signed(left, rest, alone, rules)
 
