@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_agents.learned.inputs import features
 from ginrummy_agents.learned.policy import Network, NetworkPolicy, Ppo, load_network, shipped
 from ginrummy_agents.rules.base import staying
 from ginrummy_agents.rules.champion import Champion, open_to_taking
@@ -157,7 +156,7 @@ def _of_champion(policy: Champion, view: View) -> Explanation:
 
 def _of_network(network: Network, view: View) -> Explanation:
     """Return the chance with which each action would be drawn at temperature 1."""
-    logits = network.logits(features(view, network.derived, network.ahead)).astype(np.float64)
+    logits = network.logits(network.features(view)).astype(np.float64)
     logits[~view.action_masks()] = -np.inf
     weights = np.exp(logits - np.maximum(logits.max(axis=1, keepdims=True), -1e30))
     chances = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-30)

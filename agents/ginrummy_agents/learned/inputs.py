@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_agents.learned.scaling import scaled, scaled_names, scaled_sizes
 from ginrummy_agents.rules.base import staying
 from ginrummy_agents.rules.lookahead import CHUNK, Lookahead, candidates_listed, fit_for_opponent
 from ginrummy_agents.rules.next_draw import loose_cards
@@ -37,32 +38,39 @@ _LOOKS = Lookahead()
 
 
 @cache
-def feature_names(derived: bool, ahead: bool) -> tuple[str, ...]:
+def feature_names(derived: bool, ahead: bool, units: bool = False) -> tuple[str, ...]:
     """Return the names of what `features` returns: planes of 52 numbers, then scalars."""
+    if units:
+        return scaled_names()
     parts = layout(derived)
     planes = [entry.name for entry in parts if entry.is_plane] + list(AHEAD) * ahead
     return (*planes, *(entry.name for entry in parts if not entry.is_plane))
 
 
 @cache
-def feature_sizes(derived: bool, ahead: bool) -> tuple[int, int]:
+def feature_sizes(derived: bool, ahead: bool, units: bool = False) -> tuple[int, int]:
     """Return how many planes and how many scalars `features` has."""
+    if units:
+        return scaled_sizes()
     planes = sum(entry.is_plane for entry in layout(derived))
     return planes + len(AHEAD) * ahead, observation_size(derived) - planes * NUM_CARDS
 
 
-def features(view: View, derived: bool = True, ahead: bool = True) -> Flat:
+def features(view: View, derived: bool = True, ahead: bool = True, units: bool = False) -> Flat:
     """Return the view as the learned agent sees it.
 
     Args:
         view: N rows.
         derived: with the derived planes of the observation.
         ahead: with the planes that look one draw ahead.
+        units: in the units of `scaling`, which has the derived planes and looks at no draw.
 
     Returns:
         [N, size] float32, planes first: see `feature_names`.
     """
-    observation = observe(view, derived)
+    observation = observe(view, derived or units)
+    if units:
+        return scaled(observation)
     return with_ahead(observation, view, derived) if ahead else observation
 
 

@@ -37,7 +37,7 @@ SHIPPED = {"eaai": "ppo-eaai.npz", "classic": "ppo-classic.npz"}
 WINDOW = 5
 """Ranks that a convolution looks at: all that can be in a run of three with the middle one."""
 
-FEATURE_LARGEST = 2.0
+FEATURE_LARGEST = 3.0
 """No feature is larger, see `learned.inputs`."""
 
 LARGEST = 1e30
@@ -59,8 +59,8 @@ class Network:
 
         Args:
             arrays: as `ginrummy_training.learning.network.arrays_of` names them.
-            about: the file's description of itself; ``derived`` and ``ahead`` say which features it
-                reads.
+            about: the file's description of itself; ``derived``, ``ahead`` and ``units`` (False if
+                it is missing) say which features it reads.
 
         Raises:
             ValueError: arrays that are missing, of a wrong shape, not finite, or so large that
@@ -71,7 +71,8 @@ class Network:
         self.num_layers = sum(name.startswith("own") for name in arrays)
         self.num_convolutions = sum(name.startswith("along") for name in arrays)
         self.ahead = bool(about["ahead"])
-        planes, scalars = feature_sizes(self.derived, self.ahead)
+        self.units = bool(about.get("units", False))
+        planes, scalars = feature_sizes(self.derived, self.ahead, self.units)
         self._cards, self._planes = planes * NUM_SUITS * NUM_RANKS, planes
         shapes: dict[str, tuple[int, ...]] = {}
         for number in range(self.num_convolutions):
@@ -95,6 +96,17 @@ class Network:
             shapes[f"own{number}"] = (width if number else own, width)
             shapes[f"common{number}"] = (width if number else common, width)
             shapes[f"bias{number}"] = (width,)
+        if "direct" in arrays:
+            shapes["direct"] = (planes, 2)
+        if "near_bias" in arrays:
+            filters = len(arrays["near_bias"])
+            shapes |= {
+                "near": (planes * WINDOW, filters),
+                "near_rank": (planes, filters),
+                "near_bias": (filters,),
+                "near_context": (width, filters),
+                "near_out": (filters, 2),
+            }
         if set(shapes) != set(arrays):
             raise ValueError(f"arrays {sorted(set(shapes) ^ set(arrays))} are missing or unknown")
         for name, shape in shapes.items():
@@ -105,6 +117,8 @@ class Network:
             self.arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
         if not self._largest() < LARGEST:  # not a number is refused, too
             raise ValueError("its weights are so large that logits would overflow")
+        if "near" in arrays:
+            self._near = near_matrices(self.arrays["near"], self.arrays["near_rank"])
 
     def _largest(self) -> float:
         """Return a bound of every number between the features and the logits."""
@@ -126,7 +140,18 @@ class Network:
         for name in ("card", "pool"):
             found.append(through(name, largest) + float(sizes[f"{name}_bias"].max()))
         found.append(through("other", found[-1]) + float(sizes["other_bias"].max()))
-        return max(found)
+        beside = 0.0
+        if "direct" in sizes:
+            beside += through("direct", FEATURE_LARGEST)
+        if "near" in sizes:
+            around = through("near", FEATURE_LARGEST) + through("near_rank", 4 * FEATURE_LARGEST)
+            around += through("near_context", largest) + float(sizes["near_bias"].max())
+            beside += through("near_out", around)
+        return max(found) + beside
+
+    def features(self, view: View) -> Flat:
+        """Return what the network reads of a view, [N, size] float32."""
+        return features(view, self.derived, self.ahead, self.units)
 
     def logits(self, observations: Flat) -> Flat:
         """Return the logits of all actions, legal or not, [N, 108] float32.
@@ -144,7 +169,7 @@ class Network:
         cards = observations[:, : self._cards].reshape(count, self._planes, NUM_SUITS, NUM_RANKS)
         for number in range(self.num_convolutions):
             cards = self._convolution(cards, number)
-        suits = cards.transpose(0, 2, 1, 3).reshape(count * NUM_SUITS, -1)
+        suits = planes = cards.transpose(0, 2, 1, 3).reshape(count * NUM_SUITS, -1)
         total = suits.reshape(count, NUM_SUITS, -1).sum(axis=1)
         common = np.concatenate([total, observations[:, self._cards :]], axis=1)
         for number in range(self.num_layers):
@@ -155,11 +180,28 @@ class Network:
             common = by_game.sum(axis=1) * np.float32(1 / NUM_SUITS)
         logits = np.empty((count, NUM_ACTIONS), dtype=np.float32)
         by_card = (suits @ w["card"] + w["card_bias"]).reshape(count, NUM_SUITS, 2, NUM_RANKS)
+        if "direct" in w:
+            of_card = planes.reshape(count, NUM_SUITS, -1, NUM_RANKS)
+            by_card += w["direct"].T @ of_card
+        if "near" in w:
+            by_card += self._by_neighbours(planes, suits).reshape(by_card.shape)
         both = 2 * NUM_SUITS * NUM_RANKS
         logits[:, :both] = by_card.transpose(0, 2, 1, 3).reshape(count, both)
         pooled = np.maximum(common @ w["pool"] + w["pool_bias"], 0)
         logits[:, both:] = pooled @ w["other"] + w["other_bias"]
         return logits
+
+    def _by_neighbours(self, planes: Flat, suits: Flat) -> Flat:
+        """Return [4 N, 2, 13] logits from what is at each card, around it and in its rank."""
+        w, filters = self.arrays, len(self.arrays["near_bias"])
+        along, across = self._near
+        total = planes.reshape(-1, NUM_SUITS, planes.shape[1]).sum(axis=1)
+        hidden = (planes @ along).reshape(-1, NUM_SUITS, NUM_RANKS, filters)
+        hidden += (total @ across).reshape(-1, 1, NUM_RANKS, filters)
+        context = suits @ w["near_context"] + w["near_bias"]
+        hidden += context.reshape(-1, NUM_SUITS, 1, filters)
+        out = np.maximum(hidden, 0) @ w["near_out"]
+        return out.reshape(-1, NUM_RANKS, 2).transpose(0, 2, 1)
 
     def _convolution(self, cards: Flat, number: int) -> Flat:
         """Return [N, filters, 4, 13] from [N, C, 4, 13]: along the ranks, and of all suits' sum."""
@@ -171,11 +213,12 @@ class Network:
         by_card += (total @ w[f"across{number}"] + w[f"across_bias{number}"])[:, None]
         return np.maximum(by_card, 0).transpose(0, 3, 1, 2)
 
+    def _names(self) -> tuple[str, ...]:
+        return feature_names(self.derived, self.ahead, self.units)
+
     def to_bytes(self, dtype: str = "float32") -> bytes:
         """Return the file: .npz, weights as ``dtype``, and its description as JSON."""
-        about = json.dumps(
-            {**self.about, "format": FORMAT, "features": feature_names(self.derived, self.ahead)}
-        )
+        about = json.dumps({**self.about, "format": FORMAT, "features": self._names()})
         arrays = {name: array.astype(dtype) for name, array in self.arrays.items()}
         file = io.BytesIO()
         np.savez_compressed(file, allow_pickle=False, about=np.array(about), **arrays)
@@ -195,13 +238,37 @@ class Network:
             if about["format"] != FORMAT:
                 raise ValueError(f"format {about['format']} where {FORMAT} is read")
             network = cls(arrays, about)
-            if tuple(about["features"]) != feature_names(network.derived, network.ahead):
+            if tuple(about["features"]) != network._names():
                 raise ValueError("it was trained on observations of another version")
         except FileNotFoundError:
             raise PolicyFileError(f"{path}: no such file") from None
         except Exception as error:  # damaged bytes make zipfile and numpy raise nearly anything
             raise PolicyFileError(f"{path}: not a policy, or damaged ({error})") from error
         return network
+
+
+def near_matrices(near: Flat, near_rank: Flat) -> tuple[Flat, Flat]:
+    """Return the layer of each card's neighbours as matrices from a suit's planes to its cards.
+
+    Args:
+        near: [C × WINDOW, F], of the cards around each, along the ranks.
+        near_rank: [C, F], of the cards of its rank in all suits.
+
+    Returns:
+        Two of [C × 13, 13 × F] float32.
+    """
+    filters, reach = near.shape[1], WINDOW // 2
+    by_plane = near.reshape(-1, WINDOW, filters)
+    along = np.zeros((len(by_plane), NUM_RANKS, NUM_RANKS, filters), dtype=np.float32)
+    across = np.zeros_like(along)
+    for rank in range(NUM_RANKS):
+        across[:, rank, rank] = near_rank
+        for place in range(WINDOW):
+            seen = rank + place - reach
+            if 0 <= seen < NUM_RANKS:
+                along[:, seen, rank] = by_plane[:, place]
+    size = (len(by_plane) * NUM_RANKS, NUM_RANKS * filters)
+    return along.reshape(size), across.reshape(size)
 
 
 @cache
@@ -285,7 +352,7 @@ class NetworkPolicy:
 def act(network: Network, view: View, rng: Random, temperature: float = 0.0) -> NDArray[np.int16]:
     """Return an action for each row, -1 where it is not the viewer's move; see `Ppo`."""
     masks = view.action_masks()
-    logits = network.logits(features(view, network.derived, network.ahead))
+    logits = network.logits(network.features(view))
     logits[~masks] = -np.inf
     if temperature == 0:
         actions = logits.argmax(axis=1).astype(np.int16)

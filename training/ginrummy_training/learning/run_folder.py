@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import distributions
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import torch
 from stable_baselines3.common.logger import KVWriter
@@ -38,6 +38,12 @@ CODE = (
     "ginrummy_training.learning.network",
 )
 """What gives a checkpoint's weights their meaning, besides the rules and the agents."""
+
+RESUME = {
+    "ppo": "resume it without --selfplay",
+    "selfplay": "resume it with --selfplay --resume",
+}
+"""How to resume a run of each learner."""
 
 CHANGEABLE = (
     "steps", "eval_every", "eval_games", "retest_games", "checkpoint_every", "eval_opponents",
@@ -84,13 +90,18 @@ class Run:
         checkpoints: the last two.
     """
 
-    def __init__(self, folder: Path, settings: TrainSettings, progress: Progress) -> None:
+    defaults: ClassVar[Any] = TrainSettings()
+    """Settings of the kind that the run has."""
+    learner: ClassVar[str] = "ppo"
+    """Which learner's run it is."""
+
+    def __init__(self, folder: Path, settings: Any, progress: Progress) -> None:
         """Use `start`, `open` or `resume`."""
         self.folder, self.settings, self.progress = folder, settings, progress
         self.checkpoints = Checkpoints(folder, ".pt")
 
     @classmethod
-    def start(cls, folder: Path, settings: TrainSettings) -> "Run":
+    def start(cls, folder: Path, settings: Any) -> Self:
         """Start a run in a new folder.
 
         Raises:
@@ -104,12 +115,13 @@ class Run:
             if (folder / name).exists():
                 raise ValueError(f"{folder / name} would be overwritten: name another folder")
         run = cls(folder, settings, Progress())
-        about = {"settings": settings.to_dict(), **provenance(settings), "command": typed_command()}
+        about = {"learner": cls.learner, "settings": settings.to_dict()}
+        about |= {**cls.provenance(settings), "command": typed_command()}
         write_json(folder / SETTINGS, {**about, **versions()})
         return run
 
     @classmethod
-    def open(cls, folder: Path, *, previous: bool = False) -> tuple["Run", dict[str, Any] | None]:
+    def open(cls, folder: Path, *, previous: bool = False) -> tuple[Self, dict[str, Any] | None]:
         """Return a run and its last checkpoint, or None if it has none yet.
 
         Args:
@@ -123,8 +135,11 @@ class Run:
         if not path.exists():
             raise ResultError(f"{folder}: no run to resume, {SETTINGS} is missing")
         about = read_json(path)
+        theirs = about.get("learner", Run.learner) if isinstance(about, dict) else cls.learner
+        if theirs != cls.learner:
+            raise ResultError(f"{folder} holds a run of the learner {theirs!r}: {RESUME[theirs]}")
         try:
-            settings = TrainSettings().changed(about["settings"])
+            settings = cls.defaults.changed(about["settings"])
         except (KeyError, TypeError, ValueError) as error:
             raise ResultError(
                 f"{path}: corrupt, or written by another version ({error})"
@@ -148,7 +163,7 @@ class Run:
         return run, saved
 
     @classmethod
-    def resume(cls, folder: Path, *, previous: bool = False) -> tuple["Run", dict[str, Any] | None]:
+    def resume(cls, folder: Path, *, previous: bool = False) -> tuple[Self, dict[str, Any] | None]:
         """Return a run that is to continue, and its checkpoint; see `open`.
 
         Raises:
@@ -157,7 +172,7 @@ class Run:
         """
         run, saved = cls.open(folder, previous=previous)
         there = read_json(folder / SETTINGS)
-        require_same(folder, "run", provenance(run.settings), there, "start a new run")
+        require_same(folder, "run", cls.provenance(run.settings), there, "start a new run")
         if saved is not None:
             run.progress.restarts += 1
         return run, saved
@@ -181,24 +196,39 @@ class Run:
             changed = run.settings.changed(given)
             changed.check()
             about = read_json(folder / SETTINGS)
-            about |= {"settings": changed.to_dict(), **provenance(changed)}
+            about |= {"settings": changed.to_dict(), **cls.provenance(changed)}
             write_json(folder / SETTINGS, about)
+
+    @staticmethod
+    def provenance(settings: Any) -> dict[str, Any]:
+        """Return what decides a run besides its settings: agents, files, recorded data, code."""
+        names = {settings.expert, *settings.pool_seeds, *settings.eval_opponents}
+        names |= {name for _, shares in settings.opponents for name in shares}
+        data = data_id(read_card(Path(settings.data))) if settings.data else None
+        made_by = fingerprints(sorted(names - {"", POOL}), also=CODE)
+        return {"format": FORMAT, "data": data, "made_by": made_by}
 
     def deck_seed(self) -> int:
         """Return the seed of this session's decks: another one each time the run is resumed."""
         return (self.settings.seed + 1_000_000 * self.progress.restarts) % (MAX_SEED + 1)
 
-    def save(self, policy: SuitPolicy) -> None:
-        """Write a checkpoint, whole or not at all, and the log."""
-        progress, file = self.progress, io.BytesIO()
+    def save(self, policy: Any) -> None:
+        """Write a checkpoint of the policy, and the log."""
         saved = {
             "policy": policy.state_dict(),
             "optimizer": policy.optimizer.state_dict(),
             "torch_rng": torch.get_rng_state(),
+        }
+        self.write_checkpoint(saved)
+
+    def write_checkpoint(self, saved: dict[str, Any]) -> None:
+        """Write a checkpoint, whole or not at all, with the progress made; and the log."""
+        progress, file = self.progress, io.BytesIO()
+        run = {
             "progress": json.dumps(asdict(progress)),
             "settings": json.dumps(fixed_settings(self.settings)),
         }
-        torch.save(saved, file)
+        torch.save({**saved, **run}, file)
         about = f"{progress.samples:,} samples, {progress.steps:,} steps"
         self.checkpoints.write(file.getvalue(), about)
         self.write_log()
@@ -216,7 +246,7 @@ class Run:
         except (KeyError, RuntimeError, ValueError) as error:
             raise ResultError(f"{self.folder}: the checkpoint does not fit ({error})") from error
 
-    def network(self, policy: SuitPolicy) -> Network:
+    def network(self, policy: Any) -> Network:
         """Return the current policy, playable with NumPy alone."""
         settings = self.settings
         about = {
@@ -230,7 +260,7 @@ class Run:
         }
         return Network(arrays_of(policy), about)
 
-    def export(self, name: str, policy: SuitPolicy, dtype: str = "float32") -> Path:
+    def export(self, name: str, policy: Any, dtype: str = "float32") -> Path:
         """Write the current policy as a file that ``ppo:FILE`` plays."""
         path = self.folder / name
         write_whole(path, self.network(policy).to_bytes(dtype))
@@ -247,18 +277,9 @@ class Run:
         write_whole(self.folder / LOG, text.getvalue().encode())
 
 
-def fixed_settings(settings: TrainSettings) -> dict[str, Any]:
+def fixed_settings(settings: Any) -> dict[str, Any]:
     """Return the settings that a resumed run keeps."""
     return {name: value for name, value in settings.to_dict().items() if name not in CHANGEABLE}
-
-
-def provenance(settings: TrainSettings) -> dict[str, Any]:
-    """Return what decides a run besides its settings: agents, their files, recorded data, code."""
-    names = {settings.expert, *settings.pool_seeds, *settings.eval_opponents}
-    names |= {name for _, shares in settings.opponents for name in shares}
-    data = data_id(read_card(Path(settings.data))) if settings.data else None
-    made_by = fingerprints(sorted(names - {"", POOL}), also=CODE)
-    return {"format": FORMAT, "data": data, "made_by": made_by}
 
 
 class Stopwatch:

@@ -232,11 +232,19 @@ class TrainSettings:
         Raises:
             SettingError: not TOML, an unknown name or a value that is not allowed.
         """
-        try:
-            given = tomllib.loads(path.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise SettingError(f"{path}: not TOML ({error})") from error
-        return (base or cls()).changed(given)
+        return (base or cls()).changed(read_toml(path))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the settings that a TOML file names.
+
+    Raises:
+        SettingError: not TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise SettingError(f"{path}: not TOML ({error})") from error
 
 
 def _stages(value: Any) -> tuple[tuple[float, dict[str, float]], ...]:

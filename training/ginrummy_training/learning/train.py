@@ -264,7 +264,7 @@ def measure(run: Run, network: Network, games: int, seed: int) -> dict[str, dict
     }
 
 
-def evaluate(run: Run, policy: SuitPolicy, report: Report) -> dict[str, float]:
+def evaluate(run: Run, policy: Any, report: Report) -> dict[str, float]:
     """Evaluate the policy, log the result, and keep the policy if it is the best so far."""
     progress, settings = run.progress, run.settings
     network = run.network(policy)
@@ -291,7 +291,7 @@ def evaluate(run: Run, policy: SuitPolicy, report: Report) -> dict[str, float]:
     return won
 
 
-def finish(run: Run, policy: SuitPolicy, clock: Stopwatch, report: Report) -> dict[str, Any]:
+def finish(run: Run, policy: Any, clock: Stopwatch, report: Report) -> dict[str, Any]:
     """Test the best checkpoint on fresh decks and write the result."""
     progress, settings = run.progress, run.settings
     if not (run.folder / BEST).exists():

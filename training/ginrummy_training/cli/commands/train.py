@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ginrummy_training.cli.arguments import RULES_HELP, assignment, whole
+from ginrummy_training.cli.commands import train_selfplay
+from ginrummy_training.cli.commands.train_selfplay import NEEDED, show
 
 if TYPE_CHECKING:
     from ginrummy_training.learning.settings import TrainSettings
@@ -23,9 +25,14 @@ examples:
   ginrummy train runs/eaai --resume                resumes where it stopped or was killed
   ginrummy train runs/long --preset full --rules classic --seed 7
   ginrummy train runs/mine --config mine.toml --set steps=2000000 --set expert=simple
+  ginrummy train runs/scratch --selfplay --preset full
   ginrummy match ppo:runs/eaai/best.npz simple --rules eaai
 
 presets, from the smallest: smoke, demo, quick (the default), full.
+
+With --selfplay nobody is imitated: the network plays both seats and learns from both, by PPO with a
+critic that sees both hands (presets smoke, quick, full). Its settings are in
+training/ginrummy_training/learning/selfplay_settings.py.
 
 settings are lines of a TOML file, or --set NAME=VALUE (a TOML value; quotes may be left out):
   rules = "eaai"
@@ -46,8 +53,6 @@ files in the folder:
 
 {RULES_HELP}"""
 
-NEEDED = "pip install -e '.[train]'"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
@@ -55,6 +60,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="resume the run in the folder")
     parser.add_argument("--previous", action="store_true",
                         help="with --resume: from the checkpoint before the last one")  # fmt: skip
+    parser.add_argument("--selfplay", action="store_true",
+                        help="learn from nothing, from both players' decisions")  # fmt: skip
     parser.add_argument("--preset", choices=PRESETS, default="quick", help="(quick)")
     parser.add_argument("--config", type=Path, metavar="FILE", help="settings, TOML")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", dest="given",
@@ -69,6 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Train, or resume a training."""
+    if options.selfplay:
+        return train_selfplay.run(options)
     if options.show:
         show(saved_settings(options) or settings_of(options))
         return 0
@@ -118,22 +127,6 @@ def settings_of(options: argparse.Namespace) -> "TrainSettings":
     settings = settings.changed(given)
     settings.check()  # wrong names are refused before anything is written
     return settings
-
-
-def show(settings: "TrainSettings") -> None:
-    """Print settings as TOML."""
-    import json
-
-    def toml(value: Any) -> str:
-        if isinstance(value, dict):
-            inside = ", ".join(f"{json.dumps(k)} = {toml(v)}" for k, v in value.items())
-            return f"{{{inside}}}"
-        if isinstance(value, list):
-            return f"[{', '.join(map(toml, value))}]"
-        return "0" if value is None else json.dumps(value)
-
-    for name, value in settings.to_dict().items():
-        print(f"{name} = {toml(value)}")
 
 
 def start(options: argparse.Namespace, settings: "TrainSettings | None") -> int:

@@ -1,0 +1,241 @@
+"""The self-play learner: both seats learn, resuming changes nothing, what it exports plays."""
+
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+
+import torch
+
+from ginrummy_agents.learned.inputs import feature_sizes, features
+from ginrummy_agents.learned.policy import Network, NetworkPolicy
+from ginrummy_agents.learned.scaling import NEAR, plane_numbers, scaled, scaled_names
+from ginrummy_env.core.cards import NUM_CARDS
+from ginrummy_env.core.deadwood import deadwood, least_after_discard
+from ginrummy_env.core.game import new_games
+from ginrummy_env.core.observation import observe
+from ginrummy_env.core.rules import EAAI
+from ginrummy_env.core.state import Phase
+from ginrummy_env.core.step import step
+from ginrummy_env.core.view import make_view
+from ginrummy_env.policy import make_policy
+from ginrummy_training.cli.main import main
+from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.learning.curves import read_curves
+from ginrummy_training.learning.selfplay import Learner
+from ginrummy_training.learning.selfplay_network import Actor, actor_arrays, by_suit
+from ginrummy_training.learning.selfplay_run import selfplay_train
+from ginrummy_training.learning.selfplay_settings import PRESETS, SMOKE, SelfPlaySettings
+from ginrummy_training.learning.setting_fields import SettingError
+
+TINY = replace(
+    SMOKE, steps=1_024, batch=128, checkpoint_every=512, pool_every=512, eval_every=1_024,
+    eval_games=2, retest_games=2, max_deals=2, tensorboard=False,
+)  # fmt: skip
+
+
+def lookahead_views(steps=40, games=48):
+    """Views of games between `simple` and itself."""
+    state, agent = new_games(3, games, EAAI), make_policy("simple")
+    rng = np.random.default_rng(3)
+    for number in range(steps):
+        view = make_view(state, EAAI)
+        if number % 4 == 3:
+            yield view
+        step(state, agent.act(view, rng), EAAI)
+
+
+def weights(folder, name="last.npz"):
+    return Network.load(folder / name).arrays
+
+
+class TestInputs:
+    def test_scaled_units_are_tens_of_points(self):
+        for view in lookahead_views():
+            seen, names = features(view, units=True), scaled_names()
+            assert seen.shape[1] == sum(feature_sizes(True, False, True) * np.array([NUM_CARDS, 1]))
+            assert len(names) == sum(feature_sizes(True, False, True))
+            compared = seen[:, NUM_CARDS * names.index("after_discard_compared") :][:, :NUM_CARDS]
+            choosing = view.phase == Phase.DISCARD
+            assert not compared[~choosing].any()
+            least = deadwood(view.hand).astype(int)
+            least[choosing] = least_after_discard(view.hand[choosing])
+            np.testing.assert_allclose(seen[:, -3], np.minimum(least / 10, 3), atol=1e-5)
+            assert (compared[choosing].max(axis=1) == 1).all()
+            assert np.array_equal(seen[:, :NUM_CARDS], observe(view)[:, :NUM_CARDS])
+
+    def test_the_planes_of_neighbours_are_found_by_name(self):
+        assert [scaled_names()[place] for place in plane_numbers(NEAR)] == list(NEAR)
+
+
+class TestNetwork:
+    @pytest.mark.parametrize(
+        "changes",
+        [{}, {"near": 0, "direct": False}, {"units": False, "near": 0}, {"layers": 3, "width": 24}],
+        ids=lambda changes: ",".join(changes) or "smoke",
+    )
+    def test_the_exported_policy_computes_what_torch_does(self, changes, tmp_path):
+        settings = replace(SMOKE, **changes)
+        torch.manual_seed(5)
+        actor = Actor(settings)
+        for parameter in actor.parameters():
+            torch.nn.init.normal_(parameter, std=0.3)
+        about = {name: getattr(settings, name) for name in ("derived", "ahead", "units")}
+        (tmp_path / "policy.npz").write_bytes(Network(actor_arrays(actor), about).to_bytes())
+        network = Network.load(tmp_path / "policy.npz")
+        planes = feature_sizes(settings.derived, settings.ahead, settings.units)[0]
+        for view in lookahead_views():
+            seen = network.features(view)
+            cards = torch.from_numpy(by_suit(seen[:, : planes * NUM_CARDS]))
+            with torch.no_grad():
+                expected = actor(cards, torch.from_numpy(seen[:, planes * NUM_CARDS :])).numpy()
+            scale = np.abs(expected).max()
+            np.testing.assert_allclose(network.logits(seen), expected, rtol=0, atol=1e-5 * scale)
+
+    def test_what_lies_around_a_card_moves_with_it(self):
+        """The layer of neighbours is the same at each rank, so far as the suit does not end."""
+        settings = replace(SMOKE, direct=False)
+        torch.manual_seed(1)
+        near = Actor(settings).near
+        cards = torch.zeros(1, 4, feature_sizes(True, False, True)[0], 13)
+        cards[0, 1, 0, 4:6] = 1
+        moved = cards.roll(2, dims=3)
+        suits = torch.zeros(1, 4, settings.width)
+        with torch.no_grad():
+            a, b = (near(each.flatten(2), suits)[0, :, :, 0] for each in (cards, moved))
+        assert torch.allclose(a[:, 2:8], b[:, 4:10], atol=1e-6)
+        assert not torch.allclose(a[:, 2:8], b[:, 2:8], atol=1e-6)
+
+
+class TestLearning:
+    @pytest.mark.parametrize("changes", [{}, {"joint": False, "oracle": False}])
+    def test_gradients_reach_every_weight_and_both_seats_are_learned_from(self, changes):
+        learner = Learner(replace(TINY, num_steps=32, **changes))
+        before = {
+            name: value.clone()
+            for network in (learner.actor, learner.critic)
+            for name, value in network.state_dict().items()
+        }
+        learner.begin(0)
+        for number in range(2):
+            learner.update(1_024 * number)
+            seats = learner.rollout.seats[:-1][learner.rollout.learned]
+            assert 0.3 < seats.mean() < 0.7
+        for network in (learner.actor, learner.critic):
+            for name, parameter in network.named_parameters():
+                assert parameter.grad is not None, name
+                assert not torch.equal(parameter, before[name]), name
+
+    def test_decisions_of_opponents_are_not_learned_from(self):
+        learner = Learner(replace(TINY, num_steps=64))
+        learner.begin(0)
+        simple = make_policy("simple")
+        learner.table.invite([simple], np.where(np.arange(32) < 16, 0, -1))
+        learner.update(0)
+        learned, seats = learner.rollout.learned, learner.rollout.seats[:-1]
+        theirs = (np.arange(32) < 16) & (seats == np.arange(32) % 2)
+        assert not learned[theirs].any()
+        assert learned[:, :16].any(axis=0).all()
+        assert learned[:, 16:][seats[:, 16:] == 0].any()
+
+    def test_a_better_discard_is_learned_within_seconds(self):
+        """The plane of compared discards gets weight: less deadwood is left than at first."""
+        learner = Learner(
+            replace(TINY, num_envs=64, num_steps=32, batch=512, learning_rate=3e-3, entropy=0.01)
+        )
+        learner.begin(0)
+        for number in range(8):
+            learner.update(number)
+        assert learner.actor.direct[plane_numbers(("after_discard_compared",))[0], 0] > 0.01
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs") / "whole"
+    return folder, selfplay_train(folder, TINY, report=lambda text: None)
+
+
+class TestRun:
+    def test_a_resumed_run_is_the_uninterrupted_one(self, run, tmp_path):
+        folder = tmp_path / "cut"
+        stopped = "stopped after the first lap"
+
+        def stop(text):
+            raise KeyboardInterrupt(stopped)
+
+        # The first evaluation is in the second lap: what the checkpoint has is the first lap.
+        with pytest.raises(KeyboardInterrupt, match=stopped):
+            selfplay_train(folder, TINY, report=stop)
+        assert json.loads((folder / "settings.json").read_text())
+        result = selfplay_train(folder, resume=True, report=lambda text: None)
+        assert result["best"] == run[1]["best"]
+        for name, array in weights(run[0]).items():
+            assert np.array_equal(array, weights(folder)[name]), name
+        for name in ("pool-000000000000.npz", "pool-000000000512.npz"):
+            assert weights(folder, name).keys() == weights(run[0], name).keys()
+
+    def test_two_workers_learn_as_one_policy(self, tmp_path):
+        folder = tmp_path / "two"
+        selfplay_train(folder, replace(TINY, steps=512, workers=2), report=lambda text: None)
+        assert Network.load(folder / "last.npz").about["steps"] == 512
+        assert not (folder / ".workers").exists()
+
+    def test_its_files_are_those_of_train(self, run):
+        folder, result = run
+        assert json.loads((folder / "result.json").read_text()) == result
+        about = json.loads((folder / "settings.json").read_text())
+        assert SelfPlaySettings().changed(about["settings"]) == TINY
+        assert [point[0] for point in read_curves(folder)["simple"]] == [TINY.steps]
+        rows = list(csv.DictReader((folder / "log.csv").read_text().splitlines()))
+        assert float(rows[0]["train/entropy"]) > 0.5
+        played = play_match(
+            NetworkPolicy(Network.load(folder / "best.npz")), "simple", games=2, rules="eaai",
+            max_deals=2,
+        )  # fmt: skip
+        assert played.complete
+
+    def test_the_command_line_runs_and_resumes_it(self, tmp_path, capsys):
+        folder = str(tmp_path / "run")
+        given = [f"--set={name}={getattr(TINY, name)}" for name in ("steps", "batch", "eval_games",
+                 "retest_games", "checkpoint_every", "max_deals")]  # fmt: skip
+        assert main(["train", folder, "--selfplay", "--preset", "smoke", *given]) == 0
+        assert main(["train", folder, "--selfplay", "--resume", "--set", "steps=2048"]) == 0
+        assert json.loads((tmp_path / "run" / "result.json").read_text())["steps"] == 2_048
+        assert "resuming after 1,024 decisions" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"ahead": True}, "ahead=False"),
+        ({"units": False}, "needs units=True"),
+        ({"oracle": False}, "oracle=True"),
+        ({"workers": 3}, "does not divide"),
+        ({"batch": 100}, "does not divide"),
+        ({"opponents": {}}, "table of shares"),
+        ({"opponents": {"self": 0}}, "above 0"),
+        ({"eval_games": 3}, "even"),
+        ({"entropi": 1}, "entropy"),
+        ({"reward": "win"}, "chance"),
+    ],
+)
+def test_bad_settings_are_named(changes, words):
+    with pytest.raises(SettingError, match=words):
+        SMOKE.changed(changes)
+
+
+def test_presets_survive_their_text_form():
+    for settings in PRESETS.values():
+        assert SelfPlaySettings().changed(json.loads(json.dumps(settings.to_dict()))) == settings
+
+
+def test_scaling_changes_no_observation_in_place():
+    view = next(lookahead_views())
+    seen = observe(view)
+    kept = seen.copy()
+    scaled(seen)
+    assert np.array_equal(seen, kept)

@@ -1,0 +1,372 @@
+"""The self-play learner: PPO from nothing, both players' decisions learned from.
+
+    ginrummy train runs/scratch --selfplay
+
+Read it from `Learner.update` downwards. In each lap, from one checkpoint to the next:
+
+1. play: every game waits for one decision, of whoever is to move; the policy draws it;
+2. value: a critic that may see both hands says how good each position is;
+3. advantages: what a decision has changed in that (GAE);
+4. learn: PPO's clipped loss with a bonus for entropy, both falling schedules.
+
+A lap begins with new games and random numbers of its own, a function of the seed and of the
+decisions made before: a run that is killed and resumed goes the way it would have gone. With
+several workers each plays its share of the games, and gradients are averaged in every step.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from numpy.typing import NDArray
+from torch import nn
+
+from ginrummy_agents.learned.inputs import feature_sizes, with_ahead
+from ginrummy_agents.learned.scaling import scaled
+from ginrummy_agents.win_chance import win_chance
+from ginrummy_env import GinRummySelfPlayEnv, Policy, gae, player_steps
+from ginrummy_env.core.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
+from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.deadwood import deadwood
+from ginrummy_env.envs.selfplay_env import PlayerSteps
+from ginrummy_training.learning.selfplay_network import (
+    HIDDEN_PLANES,
+    HIDDEN_SCALARS,
+    Actor,
+    Critic,
+    by_suit,
+    hidden_planes,
+)
+from ginrummy_training.learning.selfplay_settings import SelfPlaySettings
+
+Flat = NDArray[np.float32]
+
+POINTS_A_UNIT = 50
+"""Points of a deal that are a reward of 1."""
+
+_GAMES, _ACTIONS, _OPPONENTS = 111, 112, 113  # what random numbers are for, part of their key
+_NOT_LEGAL = -1e9
+
+
+class Rollout:
+    """T decisions in each of N games, and what came of them."""
+
+    def __init__(self, settings: SelfPlaySettings, games: int) -> None:
+        """Make room; one position more than decisions is seen."""
+        planes, scalars = feature_sizes(settings.derived, settings.ahead, settings.units)
+        steps = settings.num_steps
+        suits = (NUM_SUITS, planes * NUM_RANKS), (NUM_SUITS, HIDDEN_PLANES * NUM_RANKS)
+        self.cards = torch.empty(steps + 1, games, *suits[0])
+        self.scalars = torch.empty(steps + 1, games, scalars)
+        self.hidden_cards = torch.empty(steps + 1, games, *suits[1])
+        self.hidden_scalars = torch.empty(steps + 1, games, HIDDEN_SCALARS)
+        self.masks = torch.empty(steps + 1, games, 108, dtype=torch.bool)
+        self.actions = torch.empty(steps, games, dtype=torch.long)
+        self.logs = torch.empty(steps, games)
+        self.seats = np.empty((steps + 1, games), dtype=np.int8)
+        self.ahead = np.empty((steps + 1, games), dtype=np.float32)
+        """The mover's lead in deadwood, in units of the reward."""
+        self.rewards = np.empty((steps, games, 2), dtype=np.float32)
+        self.over = np.empty((steps, games), dtype=np.bool_)
+        self.learned = np.empty((steps, games), dtype=np.bool_)
+        """Whether the learner made the decision and had a choice."""
+
+    def seen(self, rows: torch.Tensor) -> list[torch.Tensor]:
+        """Return planes and scalars of decisions, then the hidden ones, by their number."""
+        parts = (self.cards, self.scalars, self.hidden_cards, self.hidden_scalars)
+        return [part[:-1].flatten(0, 1)[rows] for part in parts]
+
+
+class Table:
+    """This worker's games: plays rollouts with the policy and with the opponents of some rows."""
+
+    def __init__(self, settings: SelfPlaySettings, rank: int = 0) -> None:
+        """Make the games of one worker."""
+        self.settings = settings
+        games = settings.num_envs // settings.workers
+        self.rows = rank * games + np.arange(games)
+        self.env = GinRummySelfPlayEnv(
+            games, rules=settings.parsed_rules(), reward="points", max_deals=settings.max_deals,
+            features="derived" if settings.derived else "raw", report_deals=False,
+        )  # fmt: skip
+        self.endings: Counter[str] = Counter()
+        self.opponents: list[Policy] = []
+        self.assignment = np.full(games, -1)
+        self.theirs = (self.rows % 2).astype(np.int8)
+
+    def begin(self, steps: int) -> None:
+        """Begin new games: those of the lap that begins after so many decisions."""
+        seeds = keys(_GAMES, self.settings.seed, steps, self.rows)
+        self.observations, self.infos = self.env.reset(seed=[int(seed) for seed in seeds])
+
+    def invite(self, policies: list[Policy], assignment: NDArray[np.intp]) -> None:
+        """Let policies play one seat of some games: assignment [N], -1 where both are learned."""
+        self.opponents, self.assignment = policies, assignment
+
+    def play(self, actor: Actor, rollout: Rollout, noise: torch.Generator, update: int) -> None:
+        """Fill a rollout."""
+        for step in range(self.settings.num_steps):
+            self._see(rollout, step)
+            masks = rollout.masks[step]
+            logits = actor(rollout.cards[step], rollout.scalars[step])
+            logits = logits.masked_fill(~masks, _NOT_LEGAL)
+            drawn = torch.rand(logits.shape, generator=noise).clamp_(1e-10, 1 - 1e-7)
+            actions = (logits - torch.log(-torch.log(drawn))).argmax(1)  # by the Gumbel trick
+            learned = (masks.sum(1) > 1).numpy()
+            for number, policy in enumerate(self.opponents):
+                rows = np.flatnonzero(
+                    (self.assignment == number) & (rollout.seats[step] == self.theirs)
+                )
+                if rows.size:
+                    draws = keys(_OPPONENTS, self.settings.seed, update, step, self.rows[rows])
+                    given = policy.act(self.env.views(rows), RowRandom(draws))
+                    actions[rows] = torch.from_numpy(given.astype(np.int64))
+                    learned[rows] = False
+            rollout.learned[step], rollout.actions[step] = learned, actions
+            rollout.logs[step] = logits.log_softmax(1).gather(1, actions[:, None])[:, 0]
+            scores = self.env.state.scores.copy()
+            self.observations, rewards, over, _, self.infos = self.env.step(actions.numpy())
+            rollout.over[step], rollout.rewards[step] = over, 0
+            if over.any():
+                self._pay(rollout.rewards[step], np.flatnonzero(over), rewards, scores)
+        self._see(rollout, self.settings.num_steps)
+
+    def _see(self, rollout: Rollout, step: int) -> None:
+        """Write what is seen now into the rollout."""
+        settings, state, seen = self.settings, self.env.state, self.observations
+        if settings.units:
+            seen = scaled(seen)
+        elif settings.ahead:
+            seen = with_ahead(seen, self.env.views(), settings.derived)
+        at = NUM_CARDS * feature_sizes(settings.derived, settings.ahead, settings.units)[0]
+        rollout.cards[step] = torch.from_numpy(by_suit(seen[:, :at]))
+        rollout.scalars[step] = torch.from_numpy(seen[:, at:])
+        cards, scalars, waiting = hidden_planes(state)
+        rollout.hidden_cards[step] = torch.from_numpy(cards)
+        rollout.hidden_scalars[step] = torch.from_numpy(scalars)
+        mine = deadwood(state.hands[np.arange(len(state)), state.player])
+        rollout.ahead[step] = (waiting.astype(np.float32) - mine) / POINTS_A_UNIT
+        rollout.seats[step] = self.infos["seat"]
+        rollout.masks[step] = torch.from_numpy(self.infos["action_mask"].view(np.bool_))
+
+    def _pay(
+        self,
+        to: Flat,
+        rows: NDArray[np.intp],
+        rewards: NDArray[np.float64],
+        scores: NDArray[np.int16],
+    ) -> None:
+        """Pay deals that are over, and count how they ended."""
+        points = np.rint(100 * rewards[rows, 0]).astype(np.int16)
+        if self.settings.reward == "points":
+            paid = points / POINTS_A_UNIT
+        else:
+            rules, before = self.env.rules, scores[rows]
+            after = win_chance(before, points, rules)
+            paid = 2 * (after - win_chance(before, np.zeros_like(points), rules))
+        to[rows, 0], to[rows, 1] = paid, -paid
+        self.endings["deals"] += len(rows)
+        self.endings["won"] += int((points != 0).sum())
+
+
+class Learner:
+    """The policy, its critic, and PPO."""
+
+    def __init__(self, settings: SelfPlaySettings, rank: int = 0) -> None:
+        """Make both with first weights, the same in every worker."""
+        torch.manual_seed(settings.seed % 2**63)
+        self.settings, self.rank = settings, rank
+        self.actor, self.critic = Actor(settings), Critic(settings)
+        self.optimizers = [
+            torch.optim.Adam(each.parameters(), settings.learning_rate, eps=1e-5)
+            for each in (self.actor, self.critic)
+        ]
+        self.table = Table(settings, rank)
+        self.rollout = Rollout(settings, self.table.env.num_envs)
+        self.noise = torch.Generator()
+
+    def begin(self, steps: int) -> None:
+        """Begin a lap: games and random numbers that depend on nothing but seed and steps."""
+        self.table.begin(steps)
+        key = keys(_ACTIONS, self.settings.seed, steps, self.rank)
+        self.noise.manual_seed(int(key[0]) >> 1)
+
+    def update(self, steps: int) -> dict[str, float]:
+        """Play one rollout and learn from it.
+
+        Args:
+            steps: decisions made before it, which say how far the schedules have come.
+
+        Returns:
+            What is worth a line in the log.
+        """
+        settings = self.settings
+        done = min(1.0, steps / settings.steps)
+        entropy = _between(settings.entropy, settings.final_entropy, done)
+        rate = _between(settings.learning_rate, settings.final_learning_rate, done)
+        for optimizer in self.optimizers:
+            optimizer.param_groups[0]["lr"] = rate
+        with torch.inference_mode():
+            self.table.play(self.actor, self.rollout, self.noise, steps)
+            values = self._values()
+        advantages, returns, known = self._advantages(values)
+        learned = torch.from_numpy(np.flatnonzero(self.rollout.learned & known))
+        gained = torch.from_numpy(advantages.astype(np.float32)).flatten()
+        gained = self._normalised(gained, learned)
+        logged = self._learn_policy(learned, gained, entropy)
+        aims = torch.from_numpy(returns.astype(np.float32)).flatten()
+        fitted = torch.from_numpy(np.flatnonzero(known))
+        logged["critic_loss"] = self._learn_values(fitted, aims)
+        left = (returns - values[:-1])[known].var() / max(1e-9, float(returns[known].var()))
+        return {**logged, "explained": 1 - float(left), "rate": rate, "entropy_weight": entropy}
+
+    def _values(self) -> Flat:
+        """Return the critic's values of all positions of the rollout, [T + 1, N]."""
+        r = self.rollout
+        parts = zip(r.cards, r.scalars, r.hidden_cards, r.hidden_scalars, strict=True)
+        return np.stack([self.critic(*seen).numpy() for seen in parts])
+
+    def _advantages(
+        self, values: Flat
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+        """Return advantages and what values are to be, both [T, N], and where they are known.
+
+        The value of a position is the critic's and a share of the lead in deadwood. What the critic
+        learns is the rest.
+        """
+        r, settings = self.rollout, self.settings
+        worth = values + settings.deadwood_value * r.ahead
+        find: Callable[[float], NDArray[np.float64]]
+        if settings.joint:
+            find = _JointLine(r, worth)
+            known = np.ones(r.over.shape, dtype=np.bool_)
+        else:
+            steps = player_steps(r.seats, r.rewards, r.over)
+            known = steps.known
+            find = partial(_own_lines, steps, worth)
+
+        return find(settings.gae_lambda), find(settings.value_lambda) + values[:-1], known
+
+    def _normalised(self, gained: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
+        """Return advantages with mean 0 and deviation 1 over the learned rows of all workers."""
+        some = gained[rows].double()
+        sums = torch.stack([some.sum(), some.square().sum(), torch.tensor(float(len(rows)))])
+        self._add_up(sums)
+        mean = sums[0] / sums[2]
+        deviation = (sums[1] / sums[2] - mean.square()).clamp(min=1e-12).sqrt()
+        return ((gained - mean) / deviation).float()
+
+    def _learn_policy(
+        self, rows: torch.Tensor, gained: torch.Tensor, entropy: float
+    ) -> dict[str, float]:
+        """Take PPO's steps; return the means of what they met."""
+        settings, r = self.settings, self.rollout
+        masks, actions = r.masks[:-1].flatten(0, 1), r.actions.flatten()
+        before, met = r.logs.flatten(), []
+        for batch in self._batches(rows):
+            cards, scalars = r.seen(batch)[:2]
+            legal = masks[batch]
+            logs = self.actor(cards, scalars).masked_fill(~legal, _NOT_LEGAL).log_softmax(1)
+            spread = -(logs.exp() * logs.masked_fill(~legal, 0)).sum(1).mean()
+            change = logs.gather(1, actions[batch, None])[:, 0] - before[batch]
+            ratio = change.exp()
+            clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
+            worth = torch.minimum(ratio * gained[batch], clipped * gained[batch]).mean()
+            self._step(0, -worth - entropy * spread)
+            with torch.no_grad():
+                outside = (ratio != clipped).float().mean()
+                met.append(torch.stack([spread, (ratio - 1 - change).mean(), outside]))
+        names = ("entropy", "kl", "clipped")
+        return dict(zip(names, torch.stack(met).mean(0).tolist(), strict=True))
+
+    def _learn_values(self, rows: torch.Tensor, aims: torch.Tensor) -> float:
+        """Fit the critic to the returns; return the mean loss."""
+        losses = []
+        for batch in self._batches(rows):
+            loss = (self.critic(*self.rollout.seen(batch)) - aims[batch]).square().mean()
+            self._step(1, loss)
+            losses.append(float(loss.detach()))
+        return sum(losses) / len(losses)
+
+    def _batches(self, rows: torch.Tensor) -> list[torch.Tensor]:
+        """Return the rows in batches, shuffled, each row once an epoch; every worker as many."""
+        size = self.settings.batch // self.settings.workers
+        count = torch.tensor([math.ceil(self.rollout.over.size / size)])
+        batches: list[torch.Tensor] = []
+        for _ in range(self.settings.epochs):
+            order = rows[torch.randperm(len(rows), generator=self.noise)]
+            batches += order.tensor_split(int(count))
+        return batches
+
+    def _step(self, which: int, loss: torch.Tensor) -> None:
+        """Take one step of an optimiser, along the mean of all workers' gradients."""
+        network = (self.actor, self.critic)[which]
+        optimizer = self.optimizers[which]
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        if self.settings.workers > 1:
+            gradients = [p.grad for p in network.parameters() if p.grad is not None]
+            flat = torch.cat([gradient.flatten() for gradient in gradients])
+            self._add_up(flat)
+            at = 0
+            for gradient in gradients:
+                part = flat[at : at + gradient.numel()]
+                gradient.copy_(part.view_as(gradient) / self.settings.workers)
+                at += gradient.numel()
+        nn.utils.clip_grad_norm_(network.parameters(), self.settings.max_grad_norm)
+        optimizer.step()
+
+    def _add_up(self, numbers: torch.Tensor) -> None:
+        """Add up numbers over the workers, in place."""
+        if self.settings.workers > 1:
+            dist.all_reduce(numbers)
+
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps."""
+        return {
+            "actor": self.actor.state_dict(),
+            "critic": self.critic.state_dict(),
+            "optimizers": [each.state_dict() for each in self.optimizers],
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Take up what a checkpoint has kept."""
+        self.actor.load_state_dict(saved["actor"])
+        self.critic.load_state_dict(saved["critic"])
+        for optimizer, state in zip(self.optimizers, saved["optimizers"], strict=True):
+            optimizer.load_state_dict(state)
+
+
+class _JointLine:
+    """GAE along the decisions of both players: what is good for one is bad for the other.
+
+    A critic that sees both hands values the position right after a decision too, be it the other's
+    move: so what a discard has changed is seen before the opponent and the stock have added luck.
+    """
+
+    def __init__(self, rollout: Rollout, worth: Flat) -> None:
+        self.sign = 1.0 - 2.0 * rollout.seats
+        of_first = worth * self.sign  # to player 0
+        self.going_on = ~rollout.over
+        self.changes = rollout.rewards[:, :, 0] + self.going_on * of_first[1:] - of_first[:-1]
+
+    def __call__(self, lam: float) -> NDArray[np.float64]:
+        found = np.zeros(self.sign.shape)
+        for step in reversed(range(len(self.changes))):
+            found[step] = self.changes[step] + lam * self.going_on[step] * found[step + 1]
+        return (found * self.sign)[:-1]
+
+
+def _own_lines(steps: PlayerSteps, worth: Flat, lam: float) -> NDArray[np.float64]:
+    """Return GAE along each player's own decisions."""
+    return gae(steps, worth, gae_lambda=lam)
+
+
+def _between(first: float, last: float, done: float) -> float:
+    """Return a value on the way from the first to the last, each step by the same factor."""
+    return first * (last / first) ** done

@@ -1,0 +1,216 @@
+"""What a run of the self-play learner is made of, and its presets."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+from ginrummy_env.core.chance import MAX_SEED
+from ginrummy_env.core.checks import quoted
+from ginrummy_env.core.rules import Rules
+from ginrummy_training.learning.setting_fields import (
+    SettingError,
+    check_fields,
+    check_policies,
+    with_changes,
+    within,
+)
+from ginrummy_training.learning.settings import LEAST, MOST, MOST_AT_ONCE, TrainSettings
+
+Reward = Literal["points", "chance"]
+
+POOL = "pool"
+"""In the place of an opponent's name: the learner's own past."""
+SELF = "self"
+"""In the place of an opponent's name: the learner as it is; both seats are learned from."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfPlaySettings:
+    """Everything that decides a run of `selfplay.train`."""
+
+    rules: str = "eaai"
+    """A preset's name, settings, or both: ``"eaai"``, ``"eaai,target=250"``."""
+    seed: int = within(0, 0, MAX_SEED)
+    """Of decks, first weights and batches."""
+
+    derived: bool = True
+    """Whether the network sees the derived planes of the observation."""
+    ahead: bool = False
+    """Whether it sees the planes that look one draw ahead."""
+    units: bool = True
+    """Whether it sees them in the units of `ginrummy_agents.learned.scaling` (then without planes
+    that look ahead)."""
+    width: int = within(64, 1, 4_096)
+    """Numbers of each suit in each layer of the policy."""
+    critic_width: int = within(64, 1, 4_096)
+    """The same of the critic."""
+    layers: int = within(2, 1, 64)
+    """Layers of each before the heads."""
+    direct: bool = True
+    """Whether the planes at a card lead straight to its logits, by weights that all cards share."""
+    near: int = within(8, 0, 1_024)
+    """Filters of the layer that looks around each card; 0: there is none. Needs ``units``."""
+    oracle: bool = True
+    """Whether the critic sees both hands. The policy never does."""
+
+    reward: Reward = "points"
+    """``"points"``: a deal's points / 50; ``"chance"``: twice the change in the chance of winning
+    the game. Full games are played either way, and each deal is answered for by itself."""
+    deadwood_value: float = within(0.5, 0, 10)
+    """What the critic holds a point of the difference in deadwood for before it has learned
+    anything, in points: potential-based shaping, which changes no best play."""
+    max_deals: int = within(60, 1, 1_000_000)
+    """Deals after which a game is cut off."""
+    joint: bool = True
+    """Whether advantages look ahead along the decisions of both players, the value of one being the
+    other's loss (it needs a critic that sees both hands); else along each player's own."""
+
+    opponents: tuple[tuple[str, float], ...] = ((SELF, 0.9), (POOL, 0.1))
+    """Who plays the other seat in which share of the games: ``"self"``, ``"pool"`` or agents."""
+    pool_every: int = within(1_000_000, 1, MOST)
+    """Decisions after which the learner as it is then joins the pool."""
+    pool_size: int = within(6, 1, 1_000)
+    """How many of its past are kept; the oldest goes."""
+
+    steps: int = within(20_000_000, 1, MOST)
+    """Decisions, of both players."""
+    num_envs: int = within(1_024, 1, 65_536)
+    """Games at once, over all workers."""
+    num_steps: int = within(32, 1, 65_536)
+    """Decisions in each game between updates."""
+    batch: int = within(4_096, 2, MOST_AT_ONCE)
+    """Decisions in a step of the optimiser, over all workers."""
+    epochs: int = within(2, 1, 1_000)
+    """How often each decision is learned from."""
+    learning_rate: float = within(1e-3, LEAST, 1)
+    """Learning rate of policy and critic at the first step; it falls to ``final_learning_rate``,
+    in each step by the same factor."""
+    final_learning_rate: float = within(2e-4, LEAST, 1)
+    """Learning rate at the last step."""
+    entropy: float = within(0.05, LEAST, 10)
+    """Worth of trying things out at the first step, in standard deviations of the advantage; it
+    falls to ``final_entropy`` as the rate does."""
+    final_entropy: float = within(0.006, LEAST, 10)
+    """The same at the last step."""
+    clip: float = within(0.2, LEAST, 1)
+    """How far the probability of an action may move in one update."""
+    gae_lambda: float = within(0.9, 0, 1)
+    """How far advantages look ahead before they trust the value (GAE)."""
+    value_lambda: float = within(0.95, 0, 1)
+    """The same for what the value is fitted to."""
+    max_grad_norm: float = within(0.5, LEAST, 1e6)
+    """Gradients longer than this are shortened."""
+    workers: int = within(1, 1, 256)
+    """Processes that play and learn, each a share of the games and of every batch."""
+
+    eval_opponents: tuple[str, ...] = ("simple",)
+    """Fixed opponents of the evaluations; the best checkpoint is best in their mean."""
+    eval_every: int = within(1_000_000, 1, MOST)
+    """Decisions between evaluations."""
+    eval_games: int = within(1_000, 2, 10_000_000)
+    """Full games against each of them, in pairs with the seats swapped."""
+    retest_games: int = within(20_000, 2, 10_000_000)
+    """Games of the best checkpoint on fresh decks, at the end."""
+    checkpoint_every: int = within(1_000_000, 1, MOST)
+    """Decisions between checkpoints: a run that is killed loses at most these."""
+    tensorboard: bool = True
+    """Whether to write logs for TensorBoard too."""
+
+    def __post_init__(self) -> None:
+        """Check all values; `check` also looks at what they name."""
+        check_fields(self)
+        object.__setattr__(self, "opponents", _shares(self.opponents))
+        if self.units and (self.ahead or not self.derived):
+            raise SettingError("units=True needs derived=True and ahead=False")
+        if self.near and not self.units:
+            raise SettingError(f"near={self.near} needs units=True")
+        if self.joint and not self.oracle:
+            raise SettingError("joint=True needs a critic that sees both hands: oracle=True")
+        together = self.num_envs * self.num_steps
+        if together > MOST_AT_ONCE:
+            raise SettingError(
+                f"num_envs={self.num_envs} × num_steps={self.num_steps}: at most "
+                f"{MOST_AT_ONCE:,} decisions between updates are allowed"
+            )
+        for name, whole in (("num_envs", self.num_envs), ("batch", self.batch)):
+            if whole % self.workers:
+                raise SettingError(f"workers={self.workers} does not divide {name}={whole}")
+        if together % self.batch:
+            raise SettingError(
+                f"batch={self.batch} does not divide num_envs × num_steps = {together}"
+            )
+        for name in ("eval_games", "retest_games"):
+            if getattr(self, name) % 2:
+                raise SettingError(f"{name}={getattr(self, name)}: an even number is needed")
+        if not self.eval_opponents:
+            raise SettingError("eval_opponents=[]: at least one is needed")
+
+    def check(self) -> None:
+        """Check everything that the settings name: rules and agents.
+
+        Raises:
+            SettingError: something that does not exist.
+        """
+        self.parsed_rules()
+        check_policies(
+            "opponents", (name for name, _ in self.opponents if name not in (SELF, POOL))
+        )
+        check_policies("eval_opponents", self.eval_opponents)
+
+    def parsed_rules(self) -> Rules:
+        """Return the rules; see `settings.TrainSettings.parsed_rules`."""
+        return TrainSettings(rules=self.rules).parsed_rules()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as JSON and TOML can hold them."""
+        return {
+            **asdict(self),
+            "opponents": dict(self.opponents),
+            "eval_opponents": list(self.eval_opponents),
+        }
+
+    def changed(self, given: Mapping[str, Any]) -> "SelfPlaySettings":
+        """Return these settings with some of them changed.
+
+        Args:
+            given: names and values as in a TOML file; ``opponents`` is a table of shares.
+
+        Raises:
+            SettingError: an unknown name (suggests the nearest), or a value that is not allowed.
+        """
+        return with_changes(self, given)
+
+
+def _shares(given: Any) -> tuple[tuple[str, float], ...]:
+    """Return the opponents' shares, from a table or from pairs."""
+    pairs = given.items() if isinstance(given, Mapping) else given
+    try:
+        shares = tuple((str(name), float(share)) for name, share in pairs)
+    except (TypeError, ValueError):
+        shares = ()
+    if not shares or any(not 0 <= share < MOST for _, share in shares):
+        raise SettingError(
+            f"opponents={quoted(given)}: a table of shares from 0 is needed, such as "
+            "{self = 0.9, pool = 0.1}"
+        )
+    if not sum(share for _, share in shares):
+        raise SettingError(f"opponents={quoted(given)}: a share above 0 is needed")
+    return shares
+
+
+SCRATCH = SelfPlaySettings()
+"""What the shipped agent `scratch` was trained with: some hours of a core."""
+
+SMOKE = replace(
+    SCRATCH, width=16, critic_width=16, layers=1, near=2, steps=4_096, num_envs=32, num_steps=16,
+    batch=256, pool_every=2_048, eval_every=4_096, eval_games=20, retest_games=20,
+    checkpoint_every=2_048, max_deals=6,
+)  # fmt: skip
+"""Every part of a run once, in some seconds; nothing is learned that is worth keeping."""
+
+MINUTES = replace(SCRATCH, near=0, steps=2_000_000, eval_every=250_000, retest_games=2_000)
+"""A few minutes of a core: enough to see it learn."""
+
+PRESETS: dict[str, SelfPlaySettings] = {
+    "smoke": SMOKE, "quick": MINUTES, "full": SCRATCH,
+}  # fmt: skip
