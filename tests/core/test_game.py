@@ -1,5 +1,7 @@
 """The game: deals up to the target score, and who deals next (RULES, The game; One deal, 1)."""
 
+from dataclasses import replace
+
 import numpy as np
 import oracle
 import pytest
@@ -272,7 +274,14 @@ def test_other_rows_go_on():
 # Whole games
 
 
-@pytest.mark.parametrize("rules", [CLASSIC, OKLAHOMA, Rules(target=30, next_dealer="loser")])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        replace(CLASSIC, target=60),
+        replace(OKLAHOMA, target=60),
+        Rules(target=30, next_dealer="loser"),
+    ],
+)
 def test_totals_are_the_sum_of_the_deals(rules):
     """RULES, The game: at all times; the first to reach the target has won, nobody before."""
     rng = np.random.default_rng(6)

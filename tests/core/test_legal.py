@@ -244,13 +244,13 @@ def spread_positions(rules, seed=0):
 
 @under_variants
 def test_what_the_mask_flags_can_be_done_and_nothing_else(rules):
-    """Every action in a few hundred positions, legal or not, against the check in `step`."""
+    """Legal actions in hundreds of positions, the others in a dozen, by the check in `step`."""
     seen = spread_positions(rules)
     masks = action_masks(seen, rules)
     rows, actions = np.nonzero(masks)
     require_legal(seen.select(rows), actions.astype(np.int16), rules)
     rng = np.random.default_rng(0)
-    for row in rng.permutation(np.flatnonzero(~seen.over))[:25]:
+    for row in rng.permutation(np.flatnonzero(~seen.over))[:12]:
         position = seen.select([row])
         for action in np.flatnonzero(~masks[row]):
             with pytest.raises(IllegalActionError):
