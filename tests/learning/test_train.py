@@ -182,7 +182,7 @@ class TestRunsThatCanNotBe:
             (b'{"settings": null}', "settings=None: a table"),
             (b'{"settings": {"teacher": "gold"}}', "unknown setting 'teacher'"),
             (b"[" * 100_000, "not JSON"),
-            (b"{}", "corrupt"),
+            (b"{}", "'settings'"),
         ],
     )
     def test_settings_that_are_none(self, tmp_path, content, says):
