@@ -31,7 +31,8 @@ ORDER = {
         {"compat"},
     ),
     "ginrummy_agents": (
-        {"arrays", "compiled", "parameters", "thresholds"},
+        {"arrays", "compiled", "parameters", "tables", "thresholds"},
+        {"kernels"},
         {"win_chance"},
         {"rules"},
         {"search", "learned", "external"},

@@ -96,11 +96,11 @@ def test_outlook():
 
 def test_what_is_known_of_a_card_adds_up_to_the_fit():
     points = {
-        "two of his make a run with it": 20,
-        "his neighbours": 5,
-        "his two away": 3,
-        "two of his have its rank": 20,
-        "one of his has its rank": 4,
+        "two of theirs make a run with it": 20,
+        "their neighbours": 5,
+        "theirs two away": 3,
+        "two of theirs have its rank": 20,
+        "one of theirs has its rank": 4,
         "no run is left with it": -10,
         "neighbours gone": -5,
         "two away gone": -3,

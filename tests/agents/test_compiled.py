@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
-from positions import positions, rich_decks
+from positions import positions, rich_decks, rich_hands
 
 from ginrummy_agents import compiled
+from ginrummy_agents.rules.champion_features import outlook
+from ginrummy_agents.rules.lookahead import Lookahead
 from ginrummy_agents.search.rollout import Starts, Style, roll_out
-from ginrummy_env.core.cards import CARD_BIT
+from ginrummy_env.core.cards import CARD_BIT, FULL_DECK
 from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import CLASSIC, EAAI, Rules
 from ginrummy_env.core.view import make_view
@@ -53,9 +56,29 @@ def test_rollouts_end_the_same(rules, styles):
         np.testing.assert_array_equal(getattr(fast, name), getattr(plain, name))
 
 
-@pytest.mark.parametrize("spec", ["search:12", "search:8,margin=0,value=points,waits=0.3"])
+@pytest.mark.parametrize("outs", [1, 7, 30])
+def test_the_draws_ahead_are_the_same(outs):
+    """From hands rich in melds, with few cards left to come and with many."""
+    rng = np.random.default_rng(1)
+    hands = rich_hands(rng, 3_000, 10)
+    few = rng.integers(0, 1 << 63, len(hands)).astype(np.uint64)
+    few[::3] &= few[::-1][::3] & few[1]
+    unseen, left = FULL_DECK & ~hands & few, deadwood(hands).astype(np.uint8)
+    assert np.bitwise_count(unseen).min() < 7
+    for ask in (
+        lambda: Lookahead(outs=outs).outlook(hands, left, unseen),
+        lambda: outlook(hands, left, unseen),
+    ):
+        fast, plain = both_ways(ask)
+        np.testing.assert_array_equal(fast, plain)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["lookahead", "champion", "ppo", "search:12", "search:8,margin=0,value=points,waits=0.3"],
+)
 @pytest.mark.parametrize("rules", RULES)
-def test_the_search_decides_the_same(spec, rules):
+def test_agents_decide_the_same(spec, rules):
     view = make_view(positions(rules, games=12, seed=8, knocks=0.2), rules)
     policy, row_keys = make_policy(spec), keys(9, np.arange(len(view)))
     fast, plain = both_ways(lambda: policy.act(view, RowRandom(row_keys)))

@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 from ginrummy_agents.arrays import require_finite
 from ginrummy_agents.rules.base import makes_meld
 from ginrummy_agents.rules.lookahead import own_turns
-from ginrummy_agents.rules.next_draw import ADJOINING, around, deadwood_cards, least_after_each_draw
+from ginrummy_agents.rules.next_draw import (
+    ADJOINING,
+    around,
+    compiled_draws,
+    deadwood_cards,
+    least_after_each_draw,
+)
 from ginrummy_agents.rules.work_lists import Cards, Left
 from ginrummy_agents.thresholds import plays_like_eaai
 from ginrummy_env.core.cards import CARD_BIT, POINTS, Hands, Rows
@@ -147,20 +153,26 @@ def outlook(hands: Hands, left: Left, unseen: Hands) -> Features:
         left: [P] uint8, their deadwood.
         unseen: [P] uint64, the cards that may come.
     """
-    after = least_after_each_draw(hands, left, unseen)
     count = np.maximum(np.bitwise_count(unseen), 1)
-    comes = after != 255
-    seven = np.partition(after, 6, axis=1)[:, :7]
-    seven = np.where(seven == 255, left[:, None], seven)
+    sums = compiled_draws(hands, left, unseen, 7)
+    if sums is not None:
+        total, _, seven, least, helps, gins = sums.T
+    else:
+        after = least_after_each_draw(hands, left, unseen)
+        lowest = np.partition(after, 6, axis=1)[:, :7]
+        lowest = np.where(lowest == 255, left[:, None], lowest)
+        total = np.where(after != 255, after, 0).sum(axis=1, dtype=np.int64)
+        seven, least = lowest.sum(axis=1, dtype=np.int64), lowest.min(axis=1)
+        helps, gins = (after < left[:, None]).sum(axis=1), (after == 0).sum(axis=1)
     return _columns(
         left,
         np.minimum(left, 10),
         np.bitwise_count(deadwood_cards(hands)),
-        np.where(comes, after, 0).sum(axis=1) / count,
-        seven.mean(axis=1),
-        seven.min(axis=1),
-        (after < left[:, None]).sum(axis=1) / count * 30,
-        (after == 0).sum(axis=1) / count * 30,
+        total / count,
+        seven / 7,
+        least,
+        helps / count * 30,
+        gins / count * 30,
     )
 
 

@@ -13,9 +13,13 @@ from ginrummy_agents.rules.base import (
     lowers_deadwood,
     staying,
 )
-from ginrummy_agents.rules.next_draw import around, least_after_each_draw, loose_cards
+from ginrummy_agents.rules.next_draw import (
+    around,
+    compiled_draws,
+    least_after_each_draw,
+    loose_cards,
+)
 from ginrummy_agents.rules.work_lists import (
-    WORTH,
     Cards,
     Left,
     Uniforms,
@@ -26,6 +30,7 @@ from ginrummy_agents.rules.work_lists import (
     pick_one,
     ranks,
 )
+from ginrummy_agents.tables import WORTH
 from ginrummy_env.core.cards import CARD_BIT, DEAREST, Hands, Points, Rows
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.melds import EVERY_SUIT
@@ -105,9 +110,12 @@ class Lookahead(RuleAgent):
 
     def outlook(self, hands: Hands, left: Left, unseen: Hands) -> NDArray[np.float64]:
         """Return the mean of the ``outs`` lowest values that the next draw could leave, [P]."""
+        count = np.minimum(np.bitwise_count(unseen), self.outs)
+        sums = compiled_draws(hands, left, unseen, self.outs)
+        if sums is not None:
+            return sums[:, 1] / np.maximum(count, 1)
         after = least_after_each_draw(hands, left, unseen)
         after.sort(axis=1)
-        count = np.minimum(np.bitwise_count(unseen), self.outs)
         counted = np.arange(self.outs) < count[:, None]
         lowest = after[:, : self.outs]
         return np.where(counted, lowest, 0).sum(axis=1) / np.maximum(count, 1)

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_agents import compiled
 from ginrummy_agents.rules.work_lists import cards_listed, group_starts, ranks
 from ginrummy_env.core.cards import (
     CARD_BIT,
@@ -131,6 +132,29 @@ def least_after_each_draw(
 
 
 _POINTS = POINTS.astype(np.uint8)
+
+
+def compiled_draws(
+    hands: Hands, left: NDArray[np.uint8], unseen: Hands, best: int
+) -> NDArray[np.int64] | None:
+    """Return sums over `least_after_each_draw` by the compiled kernel; None if it is not in use.
+
+    Args:
+        hands, left, unseen: as for `least_after_each_draw`.
+        best: how many of the lowest values are added up.
+
+    Returns:
+        [P, 6] int64, see `kernels.draws_ahead`.
+    """
+    if not compiled.in_use():
+        return None
+    from ginrummy_agents import kernels
+
+    found = np.empty((len(hands), 6), dtype=np.int64)
+    with compiled.first_use("the draws ahead of rule agents"):
+        columns = map(np.ascontiguousarray, (hands, left, unseen))
+        kernels.draws_ahead(*columns, best, found)
+    return found
 
 
 def least_of_nine(hands: Hands) -> NDArray[np.uint8]:

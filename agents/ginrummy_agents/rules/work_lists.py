@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_agents.tables import WORTH
 from ginrummy_env.core.cards import (
     CARD_BIT,
     DEAREST,
     LANE_RANKS,
     NUM_CARDS,
     NUM_RANKS,
-    POINTS,
     Hands,
     Rows,
     card_planes,
@@ -23,12 +23,6 @@ Left = NDArray[np.uint8]
 Uniforms = NDArray[np.float64]
 
 _16, _32 = np.uint64(16), np.uint64(32)
-
-WORTH: Hands = np.array(
-    [np.bitwise_or.reduce(CARD_BIT[:NUM_CARDS][points == POINTS]) for points in range(11)],
-    dtype=np.uint64,
-)
-"""[11] uint64, the cards worth 0, 1, ... 10 points."""
 
 _NTH_RANK = np.argsort(~LANE_RANKS, axis=1, kind="stable").astype(np.uint8)
 """[8192, 13] uint8, the ranks of a suit pattern in their order."""

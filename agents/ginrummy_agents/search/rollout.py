@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents import compiled
-from ginrummy_agents.rules.work_lists import WORTH, dearest, least_discards, ranks
+from ginrummy_agents.rules.work_lists import dearest, least_discards, ranks
 from ginrummy_agents.search.settle import arranged, left_over, quick_settle, signed
+from ginrummy_agents.tables import WORTH
 from ginrummy_env.core.cards import (
     CARD_BIT,
     DEAREST,
@@ -296,7 +297,7 @@ def _void(count: int) -> Ends:
 
 def _compiled(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
     """Return what `roll_out` does, by the compiled kernel."""
-    from ginrummy_agents.search import kernels
+    from ginrummy_agents import kernels
 
     count = len(starts)
     deadwoods, knocker = np.empty((count, 3), dtype=np.int16), np.empty(count, dtype=np.int8)

@@ -84,7 +84,7 @@ def _swapped(
     """Return hands after exchanges with the stock, [W]. Changes ``deck`` in place."""
     logs, fits = np.log(weights), np.log(np.maximum(chances[:, :, 2], 1e-12))
     if compiled.in_use():
-        from ginrummy_agents.search import kernels
+        from ginrummy_agents import kernels
 
         with compiled.first_use("the sampled hands of the search"):
             kernels.swapped(theirs, unknown, deck, stock, logs, slopes, chances, fits)

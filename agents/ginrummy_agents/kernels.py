@@ -1,8 +1,10 @@
-"""The search's hot loops, compiled by numba: rollouts, and exchanges of cards in sampled hands.
+"""Hot loops compiled by numba: what the next draw would leave, rollouts, sampled hands.
 
-They do what `rollout.roll_out` and `worlds` do with arrays, bit for bit, one deal after another.
-Imported only where `compiled.in_use`. The functions have the names of those that they repeat, but
-take one hand. Cards are uint64 throughout: with a plain integer numba would make floats of them.
+They do what `rules.next_draw`, `search.rollout` and `search.worlds` do with arrays, bit for bit,
+one hand or deal after another. Imported only where `compiled.in_use`. The functions have the names
+of those that they repeat, but take one hand. Cards are uint64 throughout: with a plain integer
+numba would make floats of them. All are in one file, as numba's cache on disk looks at one file's
+date.
 """
 
 # mypy: disallow_untyped_decorators=False
@@ -12,14 +14,17 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ginrummy_agents.rules.work_lists import WORTH
+from ginrummy_agents.tables import WORTH
 from ginrummy_env.core.cards import CARD_BIT, DEAREST, FULL_DECK, LANE_POINTS
+from ginrummy_env.core.cards import POINTS as _POINTS
 from ginrummy_env.core.melds import EVERY_SUIT as _EVERY_SUIT
 
 EVERY_SUIT, ALL_CARDS = np.uint64(_EVERY_SUIT), np.uint64(FULL_DECK)
 CARDS = CARD_BIT[:52].copy()
+POINTS = _POINTS.astype(np.int64)
 _0, _1, _2, _16, _32, _48 = (np.uint64(number) for number in (0, 1, 2, 16, 32, 48))
 _LANE = np.uint64(0x1FFF)
+_NONE = np.int64(0)
 
 
 @njit(cache=True, forceinline=True)
@@ -76,52 +81,130 @@ def arranged(hand: Any) -> Any:
     return loose_2, sets_2
 
 
+@njit(cache=True, forceinline=True)
+def ways(cards: Any) -> Any:
+    """Return in how many ways the cards of a rank, 0, 3 or 4, can be used for a set or not."""
+    if cards == _0:
+        return 1
+    rest = cards & (cards - _1)
+    rest &= rest - _1
+    return 2 if rest & (rest - _1) == _0 else 6
+
+
+@njit(cache=True, forceinline=True)
+def way(cards: Any, number: Any) -> Any:
+    """Return the set: none, all cards, or all but one of four."""
+    if number == 0:
+        return _0
+    if number == 1:
+        return cards
+    left = cards
+    for _ in range(number - 2):
+        left &= left - _1
+    return cards & ~(left & (~left + _1))
+
+
+@njit(cache=True, forceinline=True)
+def left_of(hand: Any, free: Any) -> Any:
+    """Return the points of cards in no run; with ``free`` less those of the dearest of them."""
+    loose = hand & ~cards_in_runs(hand)
+    points = points_of(loose)
+    return points - np.int64(DEAREST[ranks(loose)]) if free else points
+
+
 @njit(cache=True)
-def deadwood(hand: Any) -> Any:
-    """Return the least deadwood: every choice of sets is tried, one rank after another."""
-    best = points_of(hand & ~cards_in_runs(hand))
-    threes = ranks(cards_in_threes(hand))
-    first = np.zeros(3, dtype=np.uint64)  # the ranks that can make sets: three at most
-    count = 0
-    while threes != _0:
-        lowest = threes & (~threes + _1)
-        first[count] = (lowest * EVERY_SUIT) & hand
-        threes &= ~lowest
-        count += 1
-    ways = np.zeros((3, 6), dtype=np.uint64)  # none, all, and all but one
-    numbers = np.ones(3, dtype=np.int64)
-    for place in range(count):
-        cards = first[place]
-        ways[place, 1] = cards
-        numbers[place] = 2
-        left = cards
-        while left != _0:
-            one = left & (~left + _1)
-            left &= ~one
-            other = cards & ~one
-            if cards_in_threes(other) != _0:
-                ways[place, numbers[place]] = other
-                numbers[place] += 1
-    for a in range(numbers[0]):
-        for b in range(numbers[1]):
-            for c in range(numbers[2]):
-                rest = hand & ~(ways[0, a] | ways[1, b] | ways[2, c])
-                best = min(best, points_of(rest & ~cards_in_runs(rest)))
+def least(hand: Any, free: Any) -> Any:
+    """Return the least deadwood; with ``free``, after the best discard of a hand of ten or eleven.
+
+    Every choice of sets is tried: three ranks at most, with up to six ways each. Where all cards of
+    such a hand are melded, a meld of four or more can spare one.
+    """
+    best = left_of(hand, free)
+    in_threes = cards_in_threes(hand)
+    if in_threes == _0:
+        return best
+    threes = ranks(in_threes)
+    lowest = threes & (~threes + _1)
+    first = (lowest * EVERY_SUIT) & hand
+    threes &= ~lowest
+    lowest = threes & (~threes + _1)
+    second = (lowest * EVERY_SUIT) & hand
+    third = ((threes & ~lowest) * EVERY_SUIT) & hand
+    for a in range(ways(first)):
+        for b in range(ways(second)):
+            for c in range(ways(third)):
+                sets = way(first, a) | way(second, b) | way(third, c)
+                best = min(best, left_of(hand & ~sets, free))
     return best
+
+
+@njit(cache=True, forceinline=True)
+def melding_cards(hand: Any) -> Any:
+    """Return the cards not held that would be in some meld with cards of the hand."""
+    below, above = hand << _1, hand >> _1
+    runs = (below & above) | (below & (hand << _2)) | (above & (hand >> _2))
+    return (runs | (ranks_in_pairs(hand) * EVERY_SUIT)) & ALL_CARDS & ~hand
+
+
+@njit(cache=True)
+def draws_ahead(hands: Any, lefts: Any, unseens: Any, best: Any, found: Any) -> None:
+    """Write what the next draw could leave, over the unseen cards.
+
+    Args:
+        hands: [P] ten cards.
+        lefts: [P] their least deadwood.
+        unseens: [P] the cards that may come.
+        best: how many of the lowest values are added up.
+        found: [P, 6] written: the sum of all values, of the ``best`` lowest, of the 7 lowest (the
+            deadwood now for each that is missing), the lowest of these, how many values are below
+            the deadwood now, and how many are 0.
+    """
+    counts = np.zeros(256, dtype=np.int64)
+    for row in range(len(hands)):
+        hand, left, unseen = hands[row], np.int64(lefts[row]), unseens[row]
+        nine = least(hand, True)
+        melding = melding_cards(hand)
+        counts[:] = 0
+        total, helps = _NONE, _NONE
+        for card in range(52):
+            bit = CARDS[card]
+            if unseen & bit != _0:
+                if melding & bit != _0:
+                    value = least(hand | bit, True)
+                else:
+                    value = min(left, nine + POINTS[card])
+                counts[value] += 1
+                total += value
+                helps += value < left
+        found[row, 0], found[row, 4], found[row, 5] = total, helps, counts[0]
+        seen, some, seven, lowest = _NONE, _NONE, _NONE, np.int64(-1)
+        for value in range(256):
+            if counts[value]:
+                if lowest < 0:
+                    lowest = np.int64(value)
+                some += value * max(min(counts[value], best - seen), 0)
+                seven += value * max(min(counts[value], 7 - seen), 0)
+                seen += counts[value]
+                if seen >= best and seen >= 7:
+                    break
+        if seen < 7:
+            seven += left * (7 - seen)
+            lowest = left if lowest < 0 else min(lowest, left)
+        found[row, 1], found[row, 2], found[row, 3] = some, seven, lowest
 
 
 @njit(cache=True)
 def least_discard(hand: Any, stays: Any) -> Any:
     """Return the least deadwood that a discard leaves, and the dearest card that leaves it."""
-    least, points, chosen = 1000, -1, _0
+    lowest, points, chosen = 1000, -1, _0
     left = hand & ~stays
     while left != _0:
         card = left & (~left + _1)
         left &= ~card
-        after, worth = deadwood(hand & ~card), points_of(card)
-        if after < least or (after == least and worth > points):
-            least, points, chosen = after, worth, card
-    return least, chosen
+        after, worth = least(hand & ~card, False), points_of(card)
+        if after < lowest or (after == lowest and worth > points):
+            lowest, points, chosen = after, worth, card
+    return lowest, chosen
 
 
 @njit(cache=True)
