@@ -62,7 +62,7 @@ def explain(policy: Policy, view: View, rng: Random) -> Explanation | None:
     if isinstance(policy, Champion):
         return _of_champion(policy, view)
     if isinstance(policy, Ppo):
-        path = Path(policy.path) if policy.path else shipped(view.rules)
+        path = Path(policy.path) if policy.path else shipped(view.rules, policy.agent)
         return _of_network(load_network(path), view)
     if isinstance(policy, NetworkPolicy):
         return _of_network(policy.network, view)

@@ -10,7 +10,7 @@ from typing import Any
 
 from ginrummy_agents.external import ExternalPolicy
 from ginrummy_agents.learned.inputs import feature_sizes, features
-from ginrummy_agents.learned.policy import Ppo
+from ginrummy_agents.learned.policy import Ppo, Scratch
 from ginrummy_agents.rules.champion import Champion
 from ginrummy_agents.rules.gold import Gold
 from ginrummy_agents.rules.hein import Hein
@@ -113,10 +113,23 @@ SEARCH = Agent(
     "search", Search, "tries candidates in sampled worlds, played to the end of the deal", "worlds"
 )
 PPO = Agent("ppo", Ppo, "learned: imitated a rule agent, then improved by PPO", "path")
+SCRATCH = Agent("scratch", Scratch, "learned from nothing: self-play on both seats", "path")
 
 AGENTS: dict[str, Agent] = {
     agent.name: agent
-    for agent in (RANDOM, GOLD, SIMPLE, HEURISTIC, HEIN, MYOPIC, LOOKAHEAD, CHAMPION, SEARCH, PPO)
+    for agent in (
+        RANDOM,
+        GOLD,
+        SIMPLE,
+        HEURISTIC,
+        HEIN,
+        MYOPIC,
+        LOOKAHEAD,
+        CHAMPION,
+        SEARCH,
+        PPO,
+        SCRATCH,
+    )
 }
 
 

@@ -197,4 +197,4 @@ def test_one_uniform_number_a_row_is_asked_for():
 
 def test_every_rule_agent_is_listed_here():
     names = {name.partition(":")[0] for name in RULE_AGENTS}
-    assert names == set(AGENTS) - {"search", "ppo"}
+    assert names == set(AGENTS) - {"search", "ppo", "scratch"}

@@ -19,6 +19,7 @@ from ginrummy_agents.learned.policy import (
     NetworkPolicy,
     PolicyFileError,
     Ppo,
+    Scratch,
     drawn,
     shipped,
 )
@@ -306,19 +307,22 @@ class TestFiles:
 SHIPPED = [("eaai", EAAI), ("classic", CLASSIC)]
 
 
+@pytest.mark.parametrize("agent", ["ppo", "scratch"])
 @pytest.mark.parametrize(("name", "rules"), SHIPPED)
 class TestShipped:
-    def test_it_is_small_and_says_how_it_was_made(self, name, rules):
-        path = shipped(rules)
+    def test_it_is_small_and_says_how_it_was_made(self, name, rules, agent):
+        path = shipped(rules, agent)
         assert path.stat().st_size <= 5_000_000
         about = Network.load(path).about
         assert about["rules"] == name
         assert about["steps"] > 0  # improved by PPO, no imitation alone
 
-    def test_it_beats_the_baseline(self, name, rules):
+    def test_it_beats_the_baseline(self, name, rules, agent):
         from ginrummy_training.evaluation.match import play_match
 
-        result = play_match(make_policy("ppo"), "simple", games=120, seed=3, rules=rules)
+        result = play_match(
+            {"ppo": Ppo, "scratch": Scratch}[agent](), "simple", games=120, seed=3, rules=rules
+        )
         assert result.games_won("a") > 60
 
 

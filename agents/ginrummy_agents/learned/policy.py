@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -31,8 +31,8 @@ Flat = NDArray[np.float32]
 FORMAT = 1
 """Of the files; another number, and they are read no more."""
 
-SHIPPED = {"eaai": "ppo-eaai.npz", "classic": "ppo-classic.npz"}
-"""The policies that come with the package, by the preset for which each was trained."""
+SHIPPED = ("ppo", "scratch")
+"""The agents whose policies come with the package, one for EAAI and one for CLASSIC."""
 
 WINDOW = 5
 """Ranks that a convolution looks at: all that can be in a run of three with the middle one."""
@@ -290,13 +290,16 @@ def load_network(path: Path) -> Network:
     return _load(path, changed)
 
 
-def shipped(rules: Rules) -> Path:
-    """Return the file of the policy that fits the rules best."""
-    name = "eaai" if plays_like_eaai(rules) else "classic"
-    return _SHIPPED_PATHS[name]
+def shipped(rules: Rules, agent: str = "ppo") -> Path:
+    """Return the file of the policy that fits the rules best, of ``ppo`` or ``scratch``."""
+    return _SHIPPED_PATHS[agent, "eaai" if plays_like_eaai(rules) else "classic"]
 
 
-_SHIPPED_PATHS = {name: Path(__file__).parents[1] / "data" / file for name, file in SHIPPED.items()}
+_SHIPPED_PATHS = {
+    (agent, name): Path(__file__).parents[1] / "data" / f"{agent}-{name}.npz"
+    for agent in SHIPPED
+    for name in ("eaai", "classic")
+}
 
 
 @dataclass(frozen=True)
@@ -311,6 +314,8 @@ class Ppo(Parametrized):
     Raises:
         PolicyFileError: the file can't be used.
     """
+
+    agent: ClassVar[str] = "ppo"
 
     path: str = parameter("", "a file written by `ginrummy train`; the shipped policy if empty")
     temperature: float = parameter(
@@ -332,8 +337,22 @@ class Ppo(Parametrized):
         if self.path:
             network = load_network(Path(self.path))
         else:  # never changes; asking the disk would be a tenth of a move
-            network = _load(shipped(view.rules), 0)
+            network = _load(shipped(view.rules, self.agent), 0)
         return act(network, view, rng, self.temperature)
+
+
+@dataclass(frozen=True)
+class Scratch(Ppo):
+    """A network that learned from nothing, by self-play on both seats.
+
+    It imitated nobody and played nobody else, and no plane that it sees looks ahead. Its parameters
+    are those of `Ppo`; ``ginrummy train --selfplay`` makes such files.
+
+    Raises:
+        PolicyFileError: the file can't be used.
+    """
+
+    agent: ClassVar[str] = "scratch"
 
 
 @dataclass(frozen=True, eq=False)

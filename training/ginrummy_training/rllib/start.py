@@ -20,7 +20,7 @@ def policy_network(spec: str, rules: Rules) -> Network:
         ValueError: another policy.
     """
     policy = make_policy(spec)
-    if not isinstance(policy, Ppo):
+    if not isinstance(policy, Ppo) or policy.agent != "ppo":
         raise ValueError(f"start={spec!r}: 'ppo' or 'ppo:FILE' is needed")
     return load_network(Path(policy.path) if policy.path else shipped(rules))
 
