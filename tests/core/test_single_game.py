@@ -8,7 +8,7 @@ from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.observation import observe
 from ginrummy_env.core.rules import PRESETS, Rules
 from ginrummy_env.core.single_game import quick_legal_step, quick_mask, quick_observation
-from ginrummy_env.core.state import FIELD_NAMES, Phase
+from ginrummy_env.core.state import FIELD_NAMES, Phase, concatenate
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
 
@@ -43,18 +43,23 @@ def positions(rules, seed, count):
 @pytest.mark.parametrize("name", list(VARIANTS))
 def test_masks_and_observations(name):
     rules = VARIANTS[name]
-    for state in positions(rules, 1, 400):
+    seen = concatenate([state.copy() for state in positions(rules, 1, 400)])
+    masks = action_masks(seen, rules)
+    slow = {
+        (player, derived): observe(make_view(seen, rules, np.full(len(seen), player)), derived)
+        for player in (0, 1)
+        for derived in (True, False)
+    }
+    for row in range(len(seen)):
+        state = seen.select([row])
         mask = quick_mask(state, rules)
         assert mask.dtype == np.int8
         assert mask.flags.writeable
-        assert (mask == action_masks(state, rules)[0]).all()
-        for player in (0, 1):
-            view = make_view(state, rules, [player])
-            for derived in (True, False):
-                quick = quick_observation(state, rules, player, derived)
-                slow = observe(view, derived)[0]
-                assert quick.dtype == slow.dtype
-                assert np.array_equal(quick, slow)
+        assert (mask == masks[row]).all()
+        for (player, derived), observations in slow.items():
+            quick = quick_observation(state, rules, player, derived)
+            assert quick.dtype == observations.dtype
+            assert np.array_equal(quick, observations[row])
 
 
 @pytest.mark.parametrize("name", list(VARIANTS))
