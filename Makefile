@@ -65,7 +65,7 @@ format: $(STAMP)  ## let ruff mend and format what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-demo: $(STAMP)  ## train and evaluate an agent in a few minutes
+demo: $(STAMP)  ## a match, an agent that learns, a ladder and a game to look at, in about a minute
 	$(BIN)/ginrummy demo
 
 # Results are cached in build/notebooks: an interrupted run resumes.

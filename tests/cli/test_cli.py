@@ -301,20 +301,19 @@ def test_one_process_for_little_and_one_a_core_for_much(monkeypatch):
     assert console.workers_for(options) == 3
 
 
-def test_the_demonstration_runs(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr(demo, "TOURNAMENT_AGENTS", ("simple", "gold"))
-    monkeypatch.setattr(demo, "FIRST", {"knock at once": "gold", "melds": "simple"})
-    code, out, _ = run(
-        capsys,
-        *("demo", "--games=4", "--first-games=10", "--workers=1", "--no-training"),
-        f"--out={tmp_path}",
-    )
+@pytest.mark.parametrize("seconds", [0, 1])
+def test_the_demonstration_runs(capsys, tmp_path, monkeypatch, seconds):
+    monkeypatch.setattr(demo, "LADDER", ("simple", "gold"))
+    command = ("demo", "--games=4", "--first-games=10", "--workers=1", f"--seconds={seconds}")
+    code, out, _ = run(capsys, *command, f"--out={tmp_path / 'demo'}")
     assert code == 0
-    assert "10 full games to 100" in out
-    for rules in ("classic", "eaai"):
-        assert f"Ratings under {rules}" in out
-        assert (tmp_path / rules / "tournament.json").exists()
-        assert (tmp_path / rules / "endings.png").exists()
+    assert "champion – simple, eaai: 10 games" in out
+    assert "Ratings under eaai" in out
+    assert out.count("games won against `simple`") == 2 * seconds
+    assert "learned.npz" in out or not seconds
+    names = {path.name for path in (tmp_path / "demo").iterdir()}
+    assert {"tournament.json", "endings.png", "game.html"} <= names
+    assert "file://" in out
 
 
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
@@ -332,8 +331,8 @@ def test_a_killed_terminal_game_loses_nothing(capsys, monkeypatch, tmp_path, nam
     (record,) = load(path)
     assert record.deals[0].actions[0] == PASS
     monkeypatch.setattr("builtins.input", lambda prompt: "quit")
-    code, out, _ = run(capsys, "play", "--out", path)
-    assert code == 0
+    code, out, err = run(capsys, "play", "--out", path)
+    assert (code, err) == (0, "")
     assert f"The game is in {path}; run the same command to resume." in out
     assert load(path) == [record]
 

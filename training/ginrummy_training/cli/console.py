@@ -52,7 +52,7 @@ def color() -> bool:
 
 
 def log(text: str) -> None:
-    """Print a line of what is going on to stderr."""
+    """Print a line of progress to stderr."""
     print(text, file=sys.stderr, flush=True)
 
 

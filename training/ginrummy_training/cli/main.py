@@ -33,7 +33,7 @@ GROUPS = {
         "rllib": "train by self-play on RLlib",
     },
     "project": {
-        "demo": "see the project at work, in a few minutes",
+        "demo": "see the project at work, in about a minute",
         "experiments": "repeat published experiments",
         "ablations": "measure what each part of a training is worth",
         "search-gain": "measure what a search gains over its base policy",

@@ -75,14 +75,14 @@ class Human:
         self.card: CardName = format_card if ascii else sign_name
 
     def act(self, view: View, rng: Random) -> NDArray[np.int16]:
-        """Return the person's action for each row where it is his move.
+        """Return the person's action for each row where it is their move.
 
         Args:
             view: N rows; only what this player may see is shown.
             rng: not used.
 
         Raises:
-            QuitGame: he wants to stop, or there is no more input.
+            QuitGame: they want to stop, or there is no more input.
         """
         actions = np.full(len(view), -1, dtype=np.int16)
         for row in np.flatnonzero(view.to_move):
@@ -97,7 +97,7 @@ class Human:
         """Return what the person types, in lower case.
 
         Raises:
-            QuitGame: he types quit, or there is no more input.
+            QuitGame: they type quit, or there is no more input.
         """
         try:
             typed = " ".join(self.ask(prompt).lower().split())

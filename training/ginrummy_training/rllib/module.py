@@ -2,18 +2,17 @@
 
 from typing import Any
 
-import numpy as np
 import torch
 from gymnasium import spaces
-from numpy.typing import NDArray
 from ray.rllib.core.columns import Columns
 from ray.rllib.core.rl_module.apis.value_function_api import ValueFunctionAPI
 from ray.rllib.core.rl_module.torch import TorchRLModule
 from ray.rllib.utils.torch_utils import FLOAT_MIN
 
 import ginrummy_env
-from ginrummy_agents.learned.policy import Arrays, Network
+from ginrummy_agents.learned.policy import Network
 from ginrummy_training.learning.network import SuitActions, SuitFeatures, SuitValue, arrays_of
+from ginrummy_training.learning.warm_start import parameters_of, shape_of
 from ginrummy_training.rllib.env import MASK, OBSERVATIONS
 
 SHAPE: dict[str, Any] = {
@@ -96,42 +95,4 @@ class SuitModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
         if shape_of(network) != self.shape:
             raise ValueError(f"a policy of shape {shape_of(network)} where {self.shape} is needed")
         own = self.state_dict()
-        weights = {
-            name: torch.from_numpy(_turned(name, array, own))
-            for name, array in _by_parameter(network.arrays).items()
-        }
-        self.load_state_dict({**own, **weights})
-
-
-def shape_of(network: Network) -> dict[str, Any]:
-    """Return the settings of the layers that a policy has: what `SHAPE` names."""
-    arrays = network.arrays
-    return {
-        "derived": network.derived,
-        "ahead": network.ahead,
-        "width": len(arrays["bias0"]),
-        "layers": network.num_layers,
-        "convolutions": network.num_convolutions,
-        "filters": len(arrays.get("across_bias0", np.zeros(SHAPE["filters"]))),
-    }
-
-
-def _by_parameter(arrays: Arrays) -> Arrays:
-    """Return a policy's arrays by the names of torch's parameters: the way back of `arrays_of`."""
-    parts = {"along": "along.weight", "across": "across.weight", "across_bias": "across.bias",
-             "own": "own.weight", "common": "common.weight", "bias": "common.bias"}  # fmt: skip
-    named: Arrays = {}
-    for name, array in arrays.items():
-        kind = name.rstrip("0123456789")
-        if kind in parts:
-            group = "convolutions" if kind.startswith("a") else "layers"
-            named[f"features_extractor.{group}.{name[len(kind) :]}.{parts[kind]}"] = array
-        else:
-            head = name.removesuffix("_bias")
-            named[f"action_net.{head}.{'bias' if name != head else 'weight'}"] = array
-    return named
-
-
-def _turned(name: str, array: NDArray[np.float32], own: dict[str, Any]) -> NDArray[np.float32]:
-    """Return an array in the shape that torch has it: outputs first."""
-    return np.ascontiguousarray(array.T).reshape(tuple(own[name].shape))
+        self.load_state_dict({**own, **parameters_of(network, own)})

@@ -123,7 +123,7 @@ class WebGame:
     # What the browser asks for
 
     def scene(self) -> Json:
-        """Return what the person sees, and what he may do."""
+        """Return what the person sees, and what they may do."""
         with self._lock:
             return self._scene()
 
@@ -131,7 +131,7 @@ class WebGame:
         """Do what the person wants, let the agent answer, and return the scene.
 
         Raises:
-            WebError: not his move, not legal, or meant for another position.
+            WebError: not their move, not legal, or meant for another position.
         """
         with self._lock:
             self._require(game, version)
@@ -146,7 +146,7 @@ class WebGame:
             return self._scene()
 
     def go_on(self, game: int, version: int) -> Json:
-        """Deal again after a deal, or let the agent move if it is his move; return the scene.
+        """Deal the next deal, or let the agent move if it is its move; return the scene.
 
         Raises:
             WebError: neither is to be done, or meant for another position.
@@ -252,7 +252,7 @@ class WebGame:
         if (game, version) != (self.number, self.version):
             raise WebError(
                 409,
-                f"the game has gone on: this was meant for move {version} of game {game}, "
+                f"the game has moved on: this was meant for move {version} of game {game}, "
                 f"here it is move {self.version} of game {self.number}",
             )
 
