@@ -49,8 +49,9 @@ class WebError(Exception):
 
 
 def registered() -> list[str]:
-    """Return the names of all agents that are installed."""
-    return sorted({point.name for point in entry_points(group=ENTRY_POINTS)})
+    """Return the names of all agents that are installed and can play by their name alone."""
+    names = {point.name for point in entry_points(group=ENTRY_POINTS)}
+    return sorted(names - {"exec"})  # which needs the command of a program
 
 
 class WebGame:
