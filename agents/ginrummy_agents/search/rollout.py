@@ -6,6 +6,7 @@ throughout, the side to move and the other change places after every turn, and d
 leave the batch.
 """
 
+from collections.abc import Callable
 from dataclasses import astuple, dataclass, fields
 
 import numpy as np
@@ -319,7 +320,9 @@ def _compiled(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
         starts.opponent_waits,
     )
     with compiled.first_use("the rollouts of the search"):
-        kernels.roll_out(
+        # Numba's type of a compiled function counts a starred argument as one.
+        roll: Callable[..., None] = kernels.roll_out
+        roll(
             *map(np.ascontiguousarray, columns),
             astuple(me),
             astuple(opponent),
