@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ginrummy_training.cli.arguments import RULES_HELP
 from ginrummy_training.cli.commands import train
+from ginrummy_training.cli.commands.train_selfplay import show
 
 HELP = f"""\
 Trains an agent by imitation alone: the first part of `ginrummy train`, with the same folder,
@@ -35,13 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Train by imitation alone."""
     if options.show and (saved := train.saved_settings(options)) is not None:
-        train.show(saved)
+        show(saved)
         return 0
     if options.resume:
         return train.start(options, None)
     settings = replace(train.settings_of(options), steps=0)
     if options.show:
-        train.show(settings)
+        show(settings)
         return 0
     if not settings.expert:
         raise ValueError("expert='': an agent to imitate is needed")
