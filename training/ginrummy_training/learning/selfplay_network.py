@@ -24,7 +24,7 @@ from ginrummy_agents.learned.scaling import NEAR, plane_numbers
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS, card_planes
 from ginrummy_env.core.deadwood import melded_cards
-from ginrummy_env.core.observation import cards_that_meld
+from ginrummy_env.core.melds import melding_cards
 from ginrummy_env.core.state import BatchState
 from ginrummy_training.learning.network import SuitLayer
 from ginrummy_training.learning.selfplay_settings import SelfPlaySettings
@@ -51,7 +51,7 @@ def hidden_planes(state: BatchState) -> tuple[Flat, Flat, NDArray[np.int16]]:
     """
     hands = state.hands[np.arange(len(state)), 1 - state.player]
     melded, deadwood = melded_cards(hands)
-    planes = card_planes(np.stack([hands, melded, cards_that_meld(hands)], axis=1))
+    planes = card_planes(np.stack([hands, melded, melding_cards(hands)], axis=1))
     scalars = np.minimum(deadwood.astype(np.float32) / 10, 6)[:, None]
     return by_suit(planes.reshape(len(state), -1).astype(np.float32)), scalars, deadwood
 
