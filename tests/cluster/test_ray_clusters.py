@@ -110,17 +110,18 @@ def test_an_interrupted_driver_ends_its_own_cluster_and_goes_on(cluster, match_a
     started = processes(driver.pid)
     assert any("raylet" in process.name() for process in started)
     driver.send_signal(signal.SIGINT)
-    assert "the same command goes on" in driver.communicate(timeout=600)[1]
+    assert "run the same command to resume" in driver.communicate(timeout=600)[1]
     assert driver.returncode == 130
     assert not left(started)
     assert not cluster.head_node.dead_processes()
     assert goes_on(tmp_path, cluster, match_alone)
 
 
-def test_the_readme_runs_as_written(cluster, tmp_path, monkeypatch):
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = text.partition("## Past one machine\n")[2].partition("\n## ")[0]
+def test_the_page_runs_as_written(cluster, tmp_path, monkeypatch):
+    text = (ROOT / "docs" / "SCALE.md").read_text(encoding="utf-8")
+    section = text.partition("## On a cluster\n")[2].partition("\n## ")[0]
     commands = re.findall(r"^    ginrummy ((?:match|tournament) [^#\n]+)", section, re.MULTILINE)
+    commands = [command for command in commands if "HEAD" not in command]
     assert [re.findall(r"--ray(?: auto)?", command) for command in commands] == [
         [], ["--ray"], ["--ray auto"],
     ]  # fmt: skip
@@ -132,7 +133,7 @@ def test_the_readme_runs_as_written(cluster, tmp_path, monkeypatch):
     assert not left(processes(os.getpid()) - before)
     here, there = (
         [MatchResult.load(path).table.tobytes() for path in sorted(Path(out).glob("*.npz"))]
-        for out in ("results/here", "results/ray")
+        for out in ("runs/here", "runs/ray")
     )
     assert here == there
     assert len(here) == 3

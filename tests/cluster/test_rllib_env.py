@@ -58,7 +58,7 @@ class TestEnvironment:
                 assert not any(each[MASK].any() for each in seen.values())
                 deal = infos["player_0"]["deal"]
                 paid = 0 if deal["winner"] < 0 else deal["points"] / 100
-                winner = f"player_{deal['winner'] or 0}"
+                winner = f"player_{max(deal['winner'], 0)}"
                 assert rewards[winner] == pytest.approx(paid)
                 ends += 1
             else:
@@ -81,7 +81,7 @@ class TestEnvironment:
             if stepped[2]["__all__"]:
                 deals += 1
                 final = stepped[4]["player_0"]["deal"]["final_scores"]
-                if final is not None:
+                if final:
                     np.testing.assert_allclose(np.abs(total), 1)
                     games, total = games + 1, np.zeros(2)
                 env.reset()
