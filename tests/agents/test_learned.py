@@ -247,7 +247,7 @@ class TestFiles:
             Network.load(path)
 
     def test_no_such_file(self, tmp_path):
-        with pytest.raises(ValueError, match="there is no such file"):
+        with pytest.raises(ValueError, match="no such file"):
             make_policy(f"ppo:{tmp_path / 'none.npz'}")
 
     def test_a_pickle_is_not_opened(self, tmp_path):

@@ -404,7 +404,7 @@ def test_what_is_weighed_adds_up():
     ("changed", "message"),
     [
         ({"hand": "4s 5s"}, "2 cards"),
-        ({"pile": "4s"}, "two places"),
+        ({"pile": "4s"}, "a card is in one place"),
         ({"pile": ""}, "discard pile"),
         ({"taken": "Kh"}, "taken"),
     ],
@@ -423,8 +423,9 @@ def test_every_card_of_a_typed_position_is_in_one_place():
     assert hand_size(view.unseen)[0] == 9 + view.stock_count[0]
 
 
-def test_the_command_shows_and_writes_what_it_weighs(tmp_path, capsys):
+def test_the_command_shows_and_writes_what_it_weighs(tmp_path, capsys, monkeypatch):
     """`ginrummy analyse` on a typed position and on a record, and what it says of wrong ones."""
+    monkeypatch.setenv("COLUMNS", "160")  # no cell is wrapped
     record = str(Path(__file__).parents[1] / "records" / "game.txt")
     quick = ["--search", "search:16"]
     typed = ["analyse", "--hand", "4s 5s 6s 9h 9d 9c Kh Kd 2c 3c Qs", "--pile", "7h Jd"]

@@ -320,7 +320,11 @@ def test_the_demonstration_runs(capsys, tmp_path, monkeypatch, seconds):
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP", "SIGKILL"])
 def test_a_killed_terminal_game_loses_nothing(capsys, monkeypatch, tmp_path, name):
     path = tmp_path / "games" / "game.txt"
-    process = start("play", "gold", "--seed", "3", "--out", path, stdin=subprocess.PIPE)
+    process = start(
+        "play", "gold", "--seed", "3", "--out", path, stdin=subprocess.PIPE,
+        # `nohup` would leave HUP ignored here.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
+    )  # fmt: skip
     process.stdin.write("pass\n")
     process.stdin.flush()
     typed = ""

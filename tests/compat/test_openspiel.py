@@ -176,4 +176,4 @@ def test_without_openspiel_the_extra_is_named():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=HELPERS)
     assert done.returncode == 2
-    assert "ginrummy_env[bench]" in done.stderr
+    assert "pip install -e '.[bench]'" in done.stderr

@@ -53,7 +53,7 @@ class Human:
 
     def __init__(
         self,
-        ask: Callable[[str], str] = input,
+        ask: Callable[[str], str] | None = None,
         show: Callable[[str], object] = print,
         *,
         opponent: str = "Opponent",
@@ -63,13 +63,14 @@ class Human:
         """Say how to talk to the person.
 
         Args:
-            ask: shows a prompt and returns a line; raises EOFError when there is none.
+            ask: shows a prompt and returns a line; raises EOFError when there is none. `input` if
+                None.
             show: shows text.
             opponent: what the other player is called.
             color: whether the terminal has colours.
             ascii: letters for the suits.
         """
-        self.ask, self.show = ask, show
+        self.ask, self.show = ask or input, show
         self.names = ("You", opponent)
         self.color, self.ascii = color, ascii
         self.card: CardName = format_card if ascii else sign_name
