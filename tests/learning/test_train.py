@@ -407,7 +407,7 @@ class TestLearningEnv:
         env = make_env(replace(TINY, reward="points"), EAAI, None)
         for _, rewards, dones, infos in self.played(env, 200):
             for row, info in enumerate(infos):
-                assert dones[row] == ("deals" in info)
+                assert dones[row] == bool(info["deals"])
                 assert ("episode" in info) == dones[row]
                 if not dones[row]:
                     assert rewards[row] == 0
