@@ -8,6 +8,7 @@ import pytest
 import ginrummy_agents.explain
 import ginrummy_agents.learned.policy
 from ginrummy_agents.explain import Explanation, explain
+from ginrummy_agents.learned.inputs import features
 from ginrummy_agents.learned.policy import Ppo
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import EAAI
@@ -120,7 +121,8 @@ def test_the_commands(tmp_path, capsys):
 
 def test_the_learned_policy_says_with_which_chance_it_chooses(monkeypatch):
     class Network:
-        derived, ahead = True, False
+        def features(self, view):
+            return features(view, True, False)
 
         def logits(self, observations):
             return 5 * observations[:, 52:160]
