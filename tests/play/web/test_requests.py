@@ -101,7 +101,7 @@ def test_a_replayed_request_and_a_second_tab_change_nothing(server):
     for path, more in old.items():
         status, answer = ask(server, f"/api/{path}", meant_for(scene, **more))
         assert status == 409
-        assert "gone on" in answer["error"]
+        assert "moved on" in answer["error"]
     assert ask(server, "/api/game") == (200, after)
     assert server.game.path.read_bytes() == kept
 
