@@ -80,7 +80,7 @@ def test_a_second_tab_and_a_restart(page, tmp_path):
             tab.click(f'#table button[data-card="{choice["card"]}"]')
         tab.click(f'#choices button[data-action="{choice["action"]}"]')
         assert ready(tab, old["at"]) == now
-        assert "gone on" in tab.inner_text("#error")
+        assert "moved on" in tab.inner_text("#error")
         assert server.game.scene() == game
         page.wrong.clear()
     with serving(tmp_path, "simple", CLASSIC) as server:
