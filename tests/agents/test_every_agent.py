@@ -143,7 +143,7 @@ def test_hidden_cards_change_nothing(name, rules):
 
 @every_agent
 def test_a_row_alone_and_in_any_order(name):
-    """What it does hangs on its own view and its own random numbers."""
+    """What it does depends on its own view and its own random numbers."""
     policy, rules = make_policy(name), PRESETS["classic"]
     state = seen_positions(rules, games=15, seed=10, knocks=0.2)
     row_keys = keys(11, np.arange(len(state)))

@@ -105,7 +105,7 @@ def test_hidden_cards_change_nothing():
 
 @pytest.mark.parametrize("belief", [True, False])
 def test_the_same_move_alone_and_in_any_order(belief):
-    """A move hangs on its own view and its own random numbers, whatever the chunks."""
+    """A move depends on its own view and its own random numbers, whatever the chunks."""
     _, view = some_views(games=8)
     search = Search(worlds=12, belief=belief, margin=0)
     row_keys = keys(7, np.arange(len(view)))

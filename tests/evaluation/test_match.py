@@ -26,7 +26,7 @@ from ginrummy_training.evaluation.lockstep import Games, Lockstep
 from ginrummy_training.evaluation.match import play_match, play_matches, record_games
 from ginrummy_training.evaluation.match_result import MatchResult
 from ginrummy_training.evaluation.match_summary import games_won, summarise, won_by_pair
-from ginrummy_training.evaluation.processes import WorkerError
+from ginrummy_training.evaluation.processes import WorkerError, quiet_start
 from ginrummy_training.storage import ResultError, read_arrays, write_arrays
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ class Draws:
 
 @pytest.mark.parametrize(("workers", "batch"), [(1, 1), (1, 13), (2, 16)])
 def test_the_same_games_for_any_batch_and_number_of_workers(played, workers, batch):
-    """Chance: a deck hangs on seed, game and deal alone."""
+    """Chance: a deck depends on seed, game and deal alone."""
     games = 4 if batch == 1 else 40
     again = play_match(
         "simple", "gold", games=games, seed=5, rules=SHORT, workers=workers, batch=batch
@@ -601,3 +601,12 @@ def test_an_interrupted_match_keeps_its_games(tmp_path, played):
 def test_records_of_a_match_can_be_written(records):
     assert write(records[1]).startswith("ginrummy record 1")
     assert all(record.finished for record in records)
+
+
+def test_ctrl_c_while_processes_start_is_not_lost():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background too
+    try:
+        with pytest.raises(KeyboardInterrupt), quiet_start():
+            os.kill(os.getpid(), signal.SIGINT)
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,7 +1,7 @@
 """The long comparison with the peers: ``make test-peers``, or ``python tests/helpers/peers.py``.
 
 Deals of RLCard's game against ``faithful=True``, and of OpenSpiel's against the preset OPENSPIEL.
-What is done is written down every few seconds, so an interrupted run goes on where it stopped.
+What is done is written down every few seconds, so an interrupted run resumes where it stopped.
 """
 
 import argparse

@@ -221,13 +221,14 @@ def quiet_start() -> Iterator[None]:
     """Start processes that use one core each and leave Ctrl-C to this one."""
     threads = {name: os.environ.get(name) for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
     os.environ.update(dict.fromkeys(threads, "1"))
-    main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN) if main else None
+    # Held back, not ignored: a Ctrl-C that comes just now reaches this process afterwards.
+    held = hasattr(signal, "pthread_sigmask")
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT}) if held else set()
     try:
         yield
     finally:
-        if main:
-            signal.signal(signal.SIGINT, before)
+        if held:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         for name, value in threads.items():
             if value is None:
                 del os.environ[name]
