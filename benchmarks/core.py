@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from ginrummy_env.core.cards import Hands
     from ginrummy_env.core.state import BatchState
+    from ginrummy_env.core.types import Hands
 
 DEADWOOD_BATCH = 32_768
 PLAY_BATCHES = (1, 16, 256, 4_096, 65_536)

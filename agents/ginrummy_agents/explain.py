@@ -27,10 +27,9 @@ from ginrummy_env.core.cards import CARD_BIT
 from ginrummy_env.core.chance import Random, keys
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.state import Phase
+from ginrummy_env.core.types import Float
 from ginrummy_env.core.view import View
 from ginrummy_env.policy import Policy, make_policy
-
-Float = NDArray[np.float64]
 
 
 @dataclass(slots=True)

@@ -8,10 +8,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_agents.arrays import read_arrays, require_finite
 from ginrummy_agents.thresholds import plays_like_eaai
-from ginrummy_env.core.cards import Points
 from ginrummy_env.core.rules import PRESETS, Rules
-
-Float = NDArray[np.float64]
+from ginrummy_env.core.types import Float, Points
 
 DEAL_POINTS = "winchance.npz"
 """Made by ``ginrummy fit deal-points``: for some presets, how often a deal

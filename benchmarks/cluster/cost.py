@@ -18,12 +18,10 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ginrummy_env.core.types import Float
 from ginrummy_training.evaluation.ranges import RANGE_SECONDS
 from ginrummy_training.statistics import CONFIDENCE
-
-Float = NDArray[np.float64]
 
 Z = NormalDist().inv_cdf((1 + CONFIDENCE) / 2)
 

@@ -14,9 +14,7 @@ carries a card into the next lane. ``hands.view(np.uint16)`` is the four suits (
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ginrummy_env.core.types import Hands as Hands
-from ginrummy_env.core.types import Points as Points
-from ginrummy_env.core.types import Rows as Rows
+from ginrummy_env.core.types import Hands, Points
 
 NUM_SUITS = 4
 NUM_RANKS = 13

@@ -29,3 +29,6 @@ Flat = NDArray[np.float32]
 
 Uniforms = NDArray[np.float64]
 """Random numbers in [0, 1)."""
+
+Float = NDArray[np.float64]
+"""Real numbers: chances, values of cards and actions, points on average."""

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.cards import Rows, format_card, format_hand
+from ginrummy_env.core.cards import format_card, format_hand
 from ginrummy_env.core.melds import MELDS, NO_MELD
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import final_scores
 from ginrummy_env.core.settlement import LaidDown, lay_down, void_reasons
 from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase
+from ginrummy_env.core.types import Rows
 
 RESULT_KEYS = {
     "outcome": "gin, big_gin, knock, undercut, equal, gin_answered or void",

@@ -16,7 +16,7 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
-from ginrummy_env.core.cards import NO_CARD, NUM_CARDS, Rows
+from ginrummy_env.core.cards import NO_CARD, NUM_CARDS
 from ginrummy_env.core.chance import MAX_SEED, FirstGame, require_seed
 from ginrummy_env.core.checks import quoted, whole, whole_numbers
 from ginrummy_env.core.deal import decks as shuffled
@@ -27,6 +27,7 @@ from ginrummy_env.core.scoring import final_scores
 from ginrummy_env.core.single_game import quick_legal_step
 from ginrummy_env.core.state import NOBODY, BatchState, Phase
 from ginrummy_env.core.step import step
+from ginrummy_env.core.types import Rows
 from ginrummy_env.envs.deal_infos import EndedDeals
 from ginrummy_env.envs.features import chances_under
 from ginrummy_env.envs.options import EpisodeOptions, reset_options

@@ -18,10 +18,9 @@ from ginrummy_env.core.observation import observation_size, observe
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.single_game import quick_observation
 from ginrummy_env.core.state import BatchState
+from ginrummy_env.core.types import Flat
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import ENTRY_POINTS
-
-Flat = NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

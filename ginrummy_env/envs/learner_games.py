@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
-from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import Purpose, bits, keys, policy_keys
 from ginrummy_env.core.checks import one_of, whole_numbers
 from ginrummy_env.core.legal import action_masks, require_actions
 from ginrummy_env.core.single_game import quick_mask
 from ginrummy_env.core.state import BatchState, Phase
+from ginrummy_env.core.types import Rows
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.deal_infos import DealResult, EndedDeals
 from ginrummy_env.envs.episodes import Episodes, advance

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import Purpose, Random, RowRandom, bits, keys
 from ginrummy_env.core.checks import real, whole_numbers
 from ginrummy_env.core.legal import require_actions
+from ginrummy_env.core.types import Rows
 from ginrummy_env.core.view import View
 from ginrummy_env.policy import Policy, make_policy, policy_name
 

@@ -16,6 +16,7 @@ from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.legal import action_masks, require_actions
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState
+from ginrummy_env.core.types import Flags
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.episodes import Episodes
 from ginrummy_env.envs.observing import Observer, Seen, privileged_state
@@ -27,7 +28,6 @@ from ginrummy_env.envs.options import (
 )
 from ginrummy_env.envs.shaping import DeadwoodShaping
 
-Flags = NDArray[np.bool_]
 Infos = dict[str, Any]
 
 

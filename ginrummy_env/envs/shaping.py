@@ -8,9 +8,9 @@ the deal: what is best to do stays the same (Ng, Harada and Russell, 1999).
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.state import BatchState
+from ginrummy_env.core.types import Rows
 
 POINTS_A_POTENTIAL = 100
 """Points of deadwood that make a potential of -1."""

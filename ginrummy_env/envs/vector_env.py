@@ -11,9 +11,9 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS
-from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.types import Rows
 from ginrummy_env.envs.learner_games import Deals, LearnerGames, LearnerStep
 from ginrummy_env.envs.observing import Seen, row_of
 from ginrummy_env.envs.opponents import OpponentPool, Opponents, PolicyLike

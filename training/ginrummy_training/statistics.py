@@ -8,11 +8,12 @@ pairs ("clustered by pair"), whatever is counted: games, deals, points or turns.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import optimize, special, stats
 
+from ginrummy_env.core.types import Float
+
 CONFIDENCE = 0.95
-Float = NDArray[np.float64]
 
 ELO = 400 / np.log(10)
 """Points of a rating a unit of log odds: 400 points are odds of ten to one."""

@@ -8,21 +8,19 @@ the rule agents do: it has to learn what to make of it.
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ginrummy_agents.learned.scaling import scaled, scaled_names, scaled_sizes
 from ginrummy_agents.rules.base import staying
 from ginrummy_agents.rules.lookahead import CHUNK, Lookahead, candidates_listed, fit_for_opponent
 from ginrummy_agents.rules.next_draw import loose_cards
 from ginrummy_agents.rules.work_lists import group_starts
-from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, Rows
+from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS
 from ginrummy_env.core.deadwood import deadwood, least_after_discard
 from ginrummy_env.core.legal import forbidden_cards
 from ginrummy_env.core.observation import layout, observation_size, observe
 from ginrummy_env.core.state import Phase
+from ginrummy_env.core.types import Flat, Rows
 from ginrummy_env.core.view import OPPONENT, View
-
-Flat = NDArray[np.float32]
 
 AHEAD = {
     "left": "discards worth a thought: 1 - (deadwood left - the least of these) / 10",

@@ -23,10 +23,10 @@ from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.types import Flat
 from ginrummy_env.core.view import View
 
 Arrays = dict[str, NDArray[np.float32]]
-Flat = NDArray[np.float32]
 
 FORMAT = 1
 """Of the files; another number, and they are read no more."""

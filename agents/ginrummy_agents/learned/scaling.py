@@ -6,12 +6,10 @@ compared with the best of them. Nothing is added that the observation does not s
 """
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.observation import OBSERVATION_LAYOUT
-
-Flat = NDArray[np.float32]
+from ginrummy_env.core.types import Flat
 
 _AT = {entry.name: entry.slice for entry in OBSERVATION_LAYOUT}
 _PLANES = sum(entry.is_plane for entry in OBSERVATION_LAYOUT)

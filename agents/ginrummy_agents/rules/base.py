@@ -12,18 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.parameters import Parametrized
-from ginrummy_agents.rules.work_lists import Cards, Uniforms, least_discards, lowest
+from ginrummy_agents.rules.work_lists import least_discards, lowest
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
-from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
+from ginrummy_env.core.cards import CARD_BIT
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.deadwood import deadwood, least_after_discard
 from ginrummy_env.core.legal import can_take_at_wall, forbidden_cards
 from ginrummy_env.core.melds import cards_in_runs, suits_of_rank
 from ginrummy_env.core.state import Phase
-from ginrummy_env.core.types import Int8
+from ginrummy_env.core.types import Cards, Flags, Hands, Int8, Points, Rows, Uniforms
 from ginrummy_env.core.view import View
-
-Flags = NDArray[np.bool_]
 
 ANY_DEADWOOD = 98
 """No ten cards have more: whoever knocks with this much knocks as soon as the rules allow."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ginrummy_agents.rules.base import Flags, RuleAgent, lowers_deadwood, makes_meld, staying
+from ginrummy_agents.rules.base import RuleAgent, lowers_deadwood, makes_meld, staying
 from ginrummy_agents.rules.champion_features import (
     Features,
     Weights,
@@ -16,9 +16,10 @@ from ginrummy_agents.rules.champion_features import (
     weights_of,
 )
 from ginrummy_agents.rules.lookahead import CHUNK, candidates
-from ginrummy_agents.rules.work_lists import Cards, Uniforms, cards_listed, least_valued, pick_one
-from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
+from ginrummy_agents.rules.work_lists import cards_listed, least_valued, pick_one
+from ginrummy_env.core.cards import CARD_BIT
 from ginrummy_env.core.deadwood import deadwood
+from ginrummy_env.core.types import Cards, Flags, Hands, Points, Rows, Uniforms
 from ginrummy_env.core.view import View
 
 

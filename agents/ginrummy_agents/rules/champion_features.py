@@ -26,13 +26,14 @@ from ginrummy_agents.rules.next_draw import (
     deadwood_cards,
     least_after_each_draw,
 )
-from ginrummy_agents.rules.work_lists import Cards, Left
+from ginrummy_agents.rules.work_lists import Left
 from ginrummy_agents.thresholds import plays_like_eaai
-from ginrummy_env.core.cards import CARD_BIT, POINTS, Hands, Rows
+from ginrummy_env.core.cards import CARD_BIT, POINTS
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.melds import EVERY_SUIT
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Phase
+from ginrummy_env.core.types import Cards, Hands, Rows
 from ginrummy_env.core.view import OPPONENT, View
 
 Features = NDArray[np.float64]

@@ -5,15 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ginrummy_agents.parameters import parameter
-from ginrummy_agents.rules.base import (
-    ANY_DEADWOOD,
-    Flags,
-    RuleAgent,
-    lowers_deadwood,
-    staying,
-)
-from ginrummy_agents.rules.work_lists import Cards, Uniforms, dearest, least_discards, lowest
-from ginrummy_env.core.cards import Points, Rows
+from ginrummy_agents.rules.base import ANY_DEADWOOD, RuleAgent, lowers_deadwood, staying
+from ginrummy_agents.rules.work_lists import dearest, least_discards, lowest
+from ginrummy_env.core.types import Cards, Flags, Points, Rows, Uniforms
 from ginrummy_env.core.view import View
 
 

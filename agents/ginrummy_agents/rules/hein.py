@@ -6,16 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.parameters import parameter
-from ginrummy_agents.rules.base import (
-    ANY_DEADWOOD,
-    Flags,
-    RuleAgent,
-    makes_meld,
-    staying,
-)
-from ginrummy_agents.rules.work_lists import Cards, Uniforms, cards_listed, least_valued, pick_one
-from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS, Hands, Points, Rows, card_planes
+from ginrummy_agents.rules.base import ANY_DEADWOOD, RuleAgent, makes_meld, staying
+from ginrummy_agents.rules.work_lists import cards_listed, least_valued, pick_one
+from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS, card_planes
 from ginrummy_env.core.deadwood import deadwood_after_discard
+from ginrummy_env.core.types import Cards, Flags, Hands, Points, Rows, Uniforms
 from ginrummy_env.core.view import View
 
 

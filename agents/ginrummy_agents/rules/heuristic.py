@@ -5,18 +5,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from ginrummy_agents.parameters import parameter
-from ginrummy_agents.rules.base import Flags, RuleAgent, lowers_deadwood, staying
+from ginrummy_agents.rules.base import RuleAgent, lowers_deadwood, staying
 from ginrummy_agents.rules.next_draw import ADJOINING
 from ginrummy_agents.rules.work_lists import (
-    Cards,
-    Uniforms,
     cards_listed,
     dearest,
     least_discards,
     least_valued,
     lowest,
 )
-from ginrummy_env.core.cards import Points, Rows
+from ginrummy_env.core.types import Cards, Flags, Points, Rows, Uniforms
 from ginrummy_env.core.view import ME, OPPONENT, View
 
 

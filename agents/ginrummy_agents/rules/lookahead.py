@@ -6,13 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.parameters import parameter
-from ginrummy_agents.rules.base import (
-    ANY_DEADWOOD,
-    Flags,
-    RuleAgent,
-    lowers_deadwood,
-    staying,
-)
+from ginrummy_agents.rules.base import ANY_DEADWOOD, RuleAgent, lowers_deadwood, staying
 from ginrummy_agents.rules.next_draw import (
     around,
     compiled_draws,
@@ -20,9 +14,7 @@ from ginrummy_agents.rules.next_draw import (
     loose_cards,
 )
 from ginrummy_agents.rules.work_lists import (
-    Cards,
     Left,
-    Uniforms,
     cards_listed,
     group_starts,
     least_discards,
@@ -31,9 +23,10 @@ from ginrummy_agents.rules.work_lists import (
     ranks,
 )
 from ginrummy_agents.tables import WORTH
-from ginrummy_env.core.cards import CARD_BIT, DEAREST, Hands, Points, Rows
+from ginrummy_env.core.cards import CARD_BIT, DEAREST
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.melds import EVERY_SUIT
+from ginrummy_env.core.types import Cards, Flags, Hands, Points, Rows, Uniforms
 from ginrummy_env.core.view import OPPONENT, View
 
 CHUNK = 4096

@@ -6,19 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.parameters import parameter
-from ginrummy_agents.rules.base import ANY_DEADWOOD, Flags, RuleAgent, staying
+from ginrummy_agents.rules.base import ANY_DEADWOOD, RuleAgent, staying
 from ginrummy_agents.rules.heuristic import danger_of
 from ginrummy_agents.rules.next_draw import deadwood_cards
-from ginrummy_agents.rules.work_lists import (
-    Cards,
-    Uniforms,
-    cards_listed,
-    least_valued,
-    pick_one,
-    ranks,
-)
-from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows, hand_points
+from ginrummy_agents.rules.work_lists import cards_listed, least_valued, pick_one, ranks
+from ginrummy_env.core.cards import CARD_BIT, hand_points
 from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_pairs
+from ginrummy_env.core.types import Cards, Flags, Hands, Points, Rows, Uniforms
 from ginrummy_env.core.view import View
 
 CHUNK = 128

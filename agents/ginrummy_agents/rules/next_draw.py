@@ -5,17 +5,10 @@ from numpy.typing import NDArray
 
 from ginrummy_agents import compiled
 from ginrummy_agents.rules.work_lists import cards_listed, group_starts, ranks
-from ginrummy_env.core.cards import (
-    CARD_BIT,
-    DEAREST,
-    NUM_CARDS,
-    POINTS,
-    Hands,
-    Rows,
-    card_planes,
-)
+from ginrummy_env.core.cards import CARD_BIT, DEAREST, NUM_CARDS, POINTS, card_planes
 from ginrummy_env.core.deadwood import least_after_discard, points_left, set_choices
 from ginrummy_env.core.melds import cards_in_runs, melding_cards, ranks_in_threes
+from ginrummy_env.core.types import Hands, Rows
 
 _0, _1, _2, _3 = (np.uint64(number) for number in (0, 1, 2, 3))
 

@@ -5,24 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ginrummy_agents.parameters import parameter
-from ginrummy_agents.rules.base import (
-    ANY_DEADWOOD,
-    Flags,
-    RuleAgent,
-    makes_meld,
-    staying,
-)
-from ginrummy_agents.rules.work_lists import (
-    Cards,
-    Uniforms,
-    cards_listed,
-    least_discards,
-    least_valued,
-    pick_one,
-)
+from ginrummy_agents.rules.base import ANY_DEADWOOD, RuleAgent, makes_meld, staying
+from ginrummy_agents.rules.work_lists import cards_listed, least_discards, least_valued, pick_one
 from ginrummy_env.core.actions import KNOCK, TAKE_UPCARD
-from ginrummy_env.core.cards import CARD_BIT, Hands, Points, Rows
+from ginrummy_env.core.cards import CARD_BIT
 from ginrummy_env.core.deadwood import deadwood
+from ginrummy_env.core.types import Cards, Flags, Hands, Points, Rows, Uniforms
 from ginrummy_env.core.view import ME, View, players_of
 
 

@@ -10,17 +10,14 @@ from ginrummy_env.core.cards import (
     LANE_RANKS,
     NUM_CARDS,
     NUM_RANKS,
-    Hands,
-    Rows,
     card_planes,
     lanes,
 )
 from ginrummy_env.core.deadwood import deadwood_after_discard, points_left, set_choices
 from ginrummy_env.core.melds import cards_in_runs, ranks_in_threes
+from ginrummy_env.core.types import Cards, Hands, Rows, Uniforms
 
-Cards = NDArray[np.integer]
 Left = NDArray[np.uint8]
-Uniforms = NDArray[np.float64]
 
 _16, _32 = np.uint64(16), np.uint64(32)
 

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.arrays import read_arrays, require_finite
-from ginrummy_env.core.cards import FULL_DECK, NUM_CARDS, NUM_RANKS, Hands, card_planes, hand_size
+from ginrummy_env.core.cards import FULL_DECK, NUM_CARDS, NUM_RANKS, card_planes, hand_size
+from ginrummy_env.core.types import Float, Hands
 from ginrummy_env.core.view import OPPONENT, View
-
-Float = NDArray[np.float64]
 
 BELIEF = "belief.npz"
 """Made by ``ginrummy fit belief``."""

@@ -10,9 +10,10 @@ from ginrummy_agents.rules.lookahead import Lookahead
 from ginrummy_agents.rules.work_lists import cards_listed, dearest, least_discards, lowest
 from ginrummy_agents.search.rollout import melds
 from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
-from ginrummy_env.core.cards import CARD_BIT, Hands, Rows
+from ginrummy_env.core.cards import CARD_BIT
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.state import Phase
+from ginrummy_env.core.types import Hands, Rows
 from ginrummy_env.core.view import View
 
 WITHIN = 6

@@ -16,21 +16,11 @@ from ginrummy_agents import compiled
 from ginrummy_agents.rules.work_lists import dearest, least_discards, ranks
 from ginrummy_agents.search.settle import arranged, left_over, quick_settle, signed
 from ginrummy_agents.tables import WORTH
-from ginrummy_env.core.cards import (
-    CARD_BIT,
-    DEAREST,
-    FULL_DECK,
-    NUM_CARDS,
-    Hands,
-    Points,
-    Rows,
-    hand_points,
-)
+from ginrummy_env.core.cards import CARD_BIT, DEAREST, FULL_DECK, NUM_CARDS, hand_points
 from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_pairs, ranks_in_threes
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Outcome
-
-Flags = NDArray[np.bool_]
+from ginrummy_env.core.types import Flags, Hands, Points, Rows
 
 FREE, STOCK, TAKE, OPENING = range(4)
 """How the first card is drawn: by the side's rule, from the stock, from the pile, or, for the

@@ -7,12 +7,13 @@ to make sets, and gives the same in nearly every hand.
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.cards import Hands, Points, hand_points
+from ginrummy_env.core.cards import hand_points
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.layoff import defender_deadwood, knocker_arrangement
 from ginrummy_env.core.melds import EVERY_SUIT, cards_in_runs, ranks_in_threes
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.settlement import may_lay_off, score_laid_down
+from ginrummy_env.core.types import Hands, Points
 
 
 def arranged(hands: Hands) -> tuple[Hands, Hands]:

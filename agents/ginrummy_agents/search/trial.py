@@ -13,14 +13,13 @@ from ginrummy_agents.search.settle import settle
 from ginrummy_agents.search.worlds import Worlds, sample_worlds
 from ginrummy_agents.win_chance import win_chance
 from ginrummy_env.core.actions import KNOCK, PASS, TAKE_UPCARD
-from ginrummy_env.core.cards import CARD_BIT, Rows
+from ginrummy_env.core.cards import CARD_BIT
 from ginrummy_env.core.chance import RowRandom
 from ginrummy_env.core.deal import doubled
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Outcome
+from ginrummy_env.core.types import Float, Rows
 from ginrummy_env.core.view import View
-
-Float = NDArray[np.float64]
 
 ENDINGS = (
     "gin",

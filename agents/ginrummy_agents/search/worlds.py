@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 from ginrummy_agents import compiled
 from ginrummy_agents.search.belief import Belief, stages
 from ginrummy_agents.search.settle import left_over
-from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, Hands, card_planes, hand_size
+from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, card_planes, hand_size
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.sampling import sample_states
+from ginrummy_env.core.types import Hands
 from ginrummy_env.core.view import OPPONENT, View
 
 SWAPS = 16

@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from ginrummy_agents.search.policy import Search
 from ginrummy_agents.win_chance import win_chance
 from ginrummy_env.core.actions import KNOCK
-from ginrummy_env.core.cards import NUM_CARDS, Rows
+from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.chance import FirstGame, Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.core.state import BatchState, Phase, concatenate
 from ginrummy_env.core.step import step
+from ginrummy_env.core.types import Float, Rows
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.evaluation.play_deals import play_deals, points_of
@@ -33,7 +34,6 @@ from ginrummy_training.evaluation.play_deals import play_deals, points_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Float = NDArray[np.float64]
 
 KINDS = ("take", "leave", "knock", "not knock", "other discard")
 """What the search wants in place of the base policy's action."""

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, NO_ACTION, TAKE_UPCARD
-from ginrummy_env.core.cards import CARD_BIT, NO_CARD, NUM_CARDS, Hands
+from ginrummy_env.core.cards import CARD_BIT, NO_CARD, NUM_CARDS
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, NUM_PILE, Outcome
+from ginrummy_env.core.types import Hands
 from ginrummy_env.core.view import ME, OPPONENT, View
 
 Columns = dict[str, NDArray[Any]]

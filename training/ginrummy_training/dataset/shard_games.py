@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.explain import Explanation, act_and_explain
-from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import FirstGame, RowRandom, require_seed
 from ginrummy_env.core.checks import flag, whole
 from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.core.state import NOBODY, BatchState
+from ginrummy_env.core.types import Rows
 from ginrummy_env.core.view import View
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.dataset.schema import Columns, columns_of, joined

@@ -8,11 +8,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.chance import RowRandom, further_keys
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, BatchState
 from ginrummy_env.core.step import step
+from ginrummy_env.core.types import Rows
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import Policy
 

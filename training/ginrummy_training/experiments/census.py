@@ -27,9 +27,9 @@ from ginrummy_env.core.cards import (
     NUM_CARDS,
     NUM_LANE_PATTERNS,
     NUM_RANKS,
-    Hands,
 )
 from ginrummy_env.core.deadwood import deadwood
+from ginrummy_env.core.types import Hands
 from ginrummy_training.evaluation.processes import run_apart
 from ginrummy_training.progress import Progress, no_progress
 from ginrummy_training.provenance import code_fingerprint, require_same

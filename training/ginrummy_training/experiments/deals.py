@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.cards import HAND_SIZE, Hands, Rows, hand_of
+from ginrummy_env.core.cards import HAND_SIZE, hand_of
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.deal import decks
 from ginrummy_env.core.layoff import knocker_arrangement
 from ginrummy_env.core.melds import MELD_MASK, NO_MELD
 from ginrummy_env.core.rules import EAAI, RLCARD
 from ginrummy_env.core.state import NOBODY, BatchState
+from ginrummy_env.core.types import Hands, Rows
 from ginrummy_env.policy import make_policy
 from ginrummy_training.evaluation.lockstep import Games, Lockstep
 from ginrummy_training.evaluation.match_result import Match

@@ -21,16 +21,15 @@ from ginrummy_agents.search.belief import (
 )
 from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_env.core.actions import NO_ACTION
-from ginrummy_env.core.cards import Hands, Rows, card_planes, hand_size
+from ginrummy_env.core.cards import card_planes, hand_size
 from ginrummy_env.core.chance import FirstGame, Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import as_rules
+from ginrummy_env.core.types import Float, Hands, Rows
 from ginrummy_env.core.view import OPPONENT, View
 from ginrummy_env.policy import make_policy
 from ginrummy_training.evaluation.play_deals import play_deals
-
-Float = NDArray[np.float64]
 
 OPPONENTS = ("simple", "gold", "hein", "lookahead", "lookahead:knock_turns=7", "gold:0")
 VIEWERS = ("simple", "lookahead")

@@ -16,6 +16,7 @@ from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_env.core.cards import card_planes, hand_size
 from ginrummy_env.core.chance import Purpose, RowRandom, keys
 from ginrummy_env.core.deadwood import deadwood
+from ginrummy_env.core.types import Float
 from ginrummy_env.core.view import OPPONENT
 from ginrummy_training.fitting.belief import Sample, gather, pool
 from ginrummy_training.storage import write_csv, write_json
@@ -23,7 +24,6 @@ from ginrummy_training.storage import write_csv, write_json
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Float = NDArray[np.float64]
 
 WORLDS = 64
 """Hands sampled for each position."""

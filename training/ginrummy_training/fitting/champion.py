@@ -34,12 +34,13 @@ from ginrummy_agents.rules.champion_features import (
 from ginrummy_agents.rules.lookahead import Lookahead, candidates
 from ginrummy_agents.rules.work_lists import pick_one
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
-from ginrummy_env.core.cards import CARD_BIT, Rows
+from ginrummy_env.core.cards import CARD_BIT
 from ginrummy_env.core.chance import FirstGame, Purpose, Random, policy_keys
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.core.state import Phase
+from ginrummy_env.core.types import Rows
 from ginrummy_env.core.view import View
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.evaluation.play_deals import play_deals, points_of

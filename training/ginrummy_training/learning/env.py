@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
 from stable_baselines3.common.vec_env import VecEnvWrapper
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvStepReturn
 
@@ -13,11 +12,10 @@ from ginrummy_agents.learned.inputs import feature_sizes, with_ahead
 from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY
+from ginrummy_env.core.types import Flat
 from ginrummy_env.envs.sb3_vec_env import GinRummyVecEnv
 from ginrummy_training.learning.settings import TrainSettings
 from ginrummy_training.learning.win_chance import WinChance
-
-Flat = NDArray[np.float32]
 
 
 def make_env(

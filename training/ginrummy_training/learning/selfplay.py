@@ -33,6 +33,7 @@ from ginrummy_env import GinRummySelfPlayEnv, Policy, gae, player_steps
 from ginrummy_env.core.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deadwood import deadwood
+from ginrummy_env.core.types import Flat
 from ginrummy_env.envs.selfplay_env import PlayerSteps
 from ginrummy_training.learning.selfplay_network import (
     HIDDEN_PLANES,
@@ -43,8 +44,6 @@ from ginrummy_training.learning.selfplay_network import (
     hidden_planes,
 )
 from ginrummy_training.learning.selfplay_settings import SelfPlaySettings
-
-Flat = NDArray[np.float32]
 
 POINTS_A_UNIT = 50
 """Points of a deal that are a reward of 1."""

@@ -26,10 +26,9 @@ from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS, card_planes
 from ginrummy_env.core.deadwood import melded_cards
 from ginrummy_env.core.melds import melding_cards
 from ginrummy_env.core.state import BatchState
+from ginrummy_env.core.types import Flat
 from ginrummy_training.learning.network import SuitLayer
 from ginrummy_training.learning.selfplay_settings import SelfPlaySettings
-
-Flat = NDArray[np.float32]
 
 OTHER_ACTIONS = NUM_ACTIONS - 2 * NUM_SUITS * NUM_RANKS
 HIDDEN_PLANES, HIDDEN_SCALARS = 3, 1

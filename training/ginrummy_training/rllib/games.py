@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.learned.inputs import features
-from ginrummy_env.core.cards import Rows
 from ginrummy_env.core.checks import did_you_mean, one_of
 from ginrummy_env.core.state import NOBODY, BatchState
+from ginrummy_env.core.types import Rows
 from ginrummy_env.core.view import make_view
 from ginrummy_env.envs.deal_infos import EndedDeals
 from ginrummy_env.envs.episodes import Episodes, advance
