@@ -1,6 +1,6 @@
 """How deals ended: outcome, hands, melds, lay-offs. Computed when somebody looks."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_env.core.cards import format_card, format_hand
-from ginrummy_env.core.melds import MELDS, NO_MELD
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import final_scores
-from ginrummy_env.core.settlement import LaidDown, lay_down, void_reasons
-from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase
+from ginrummy_env.core.settlement import DealEnd, deal_ends
+from ginrummy_env.core.state import NOBODY, BatchState, Phase
 from ginrummy_env.core.types import Rows
 
 RESULT_KEYS = {
@@ -70,58 +69,44 @@ class EndedDeals:
         return [DealResult(self, place) for place in range(len(self.rows))]
 
     @cached_property
-    def _laid(self) -> tuple[NDArray[np.intp], LaidDown]:
-        """Return where each deal stands among those laid down, and what was laid down."""
-        state = self.state
-        knocked = np.flatnonzero(state.knocker != NOBODY)
-        places = np.full(len(state), -1, dtype=np.intp)
-        places[knocked] = np.arange(len(knocked))
-        some = state.select(knocked)
-        return places, lay_down(some.hands, some.knocker, some.discards, self.rules)
+    def _ends(self) -> list[DealEnd | None]:
+        return deal_ends(self.state, self.rules)
 
     def describe(self, place: int) -> dict[str, Any]:
         """Return one deal's info, see RESULT_KEYS."""
-        state = self.state
-        knocker = int(state.knocker[place])
-        info: dict[str, Any] = {
-            "outcome": Outcome(int(state.outcome[place])).name.lower(),
-            "winner": int(state.winner[place]),
-            "points": int(state.points[place]),
-            "knocker": knocker,
-            "hands": ["", ""],
-            "melds": [[], []],
-            "layoffs": [],
-            "deadwood": [],
-            "void_reason": void_reasons(state.select([place]), self.rules)[0] or "",
+        state, end = self.state, self._ends[place]
+        assert end is not None
+        knocked = end.knocker != NOBODY
+        lain = [_words(melds) for melds in end.melds]
+        finals: list[list[int]] = []
+        if state.phase[place] == Phase.GAME_OVER:
+            some = state.scores[[place]], state.deals_won[[place]]
+            finals = final_scores(*some, self.rules).tolist()
+        return {
+            "outcome": end.outcome.name.lower(),
+            "winner": end.winner,
+            "points": end.points,
+            "knocker": end.knocker,
+            "hands": [format_hand(hand) if knocked else "" for hand in state.hands[place]],
+            "melds": lain,
+            "layoffs": [
+                (" ".join(map(format_card, cards)), meld)
+                for cards, meld in zip(end.layoffs, lain[end.knocker], strict=True)
+                if cards
+            ],
+            "deadwood": list(end.deadwood) if knocked else [],
+            "void_reason": end.void_reason or "",
             "dealer": int(state.dealer[place]),
             "turns": int(state.turn[place]),
-            "scores": state.scores[place].tolist(),
-            "deals_won": state.deals_won[place].tolist(),
-            "final_scores": [],
+            "scores": list(end.scores),
+            "deals_won": list(end.deals_won),
+            "final_scores": finals[0] if finals else [],
             "deal_number": int(state.deal_number[place]),
         }
-        if state.phase[place] == Phase.GAME_OVER:
-            finals = final_scores(state.scores[[place]], state.deals_won[[place]], self.rules)
-            info["final_scores"] = finals[0].tolist()
-        if knocker != NOBODY:
-            places, laid = self._laid
-            at = places[place]
-            info["hands"] = [format_hand(hand) for hand in state.hands[place]]
-            lain = [_meld(number) for number in laid.knocker_melds[at] if number != NO_MELD]
-            theirs = [_meld(number) for number in laid.defence.melds[at] if number != NO_MELD]
-            left = [int(state.knocker_deadwood[place]), int(state.defender_deadwood[place])]
-            info["melds"] = [lain, theirs] if knocker == 0 else [theirs, lain]
-            info["deadwood"] = left if knocker == 0 else left[::-1]
-            info["layoffs"] = [
-                (format_hand(cards), meld)
-                for cards, meld in zip(laid.defence.layoffs[at], lain, strict=False)
-                if cards
-            ]
-        return info
 
 
-def _meld(number: int | np.integer[Any]) -> str:
-    return " ".join(format_card(card) for card in MELDS[int(number)])
+def _words(melds: Iterable[Iterable[int]]) -> list[str]:
+    return [" ".join(map(format_card, meld)) for meld in melds]
 
 
 class DealResult(Mapping[str, Any]):

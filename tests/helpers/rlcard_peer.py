@@ -116,7 +116,7 @@ def compare(seed, deals, play):
                 counts["different legal actions"] += 1
                 return counts
             if (mine["observation"] != seen["obs"]).any():
-                # Which card goes at gin is the engines' choice, and nothing hangs on it.
+                # Which card goes at gin is the engines' choice, and nothing depends on it.
                 counts["other gin discard" if ginned else "different observation"] += 1
             action = int(chooser.choose(legal, peer, state, rng))
             ginned |= action == GIN

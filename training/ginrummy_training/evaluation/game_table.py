@@ -135,7 +135,7 @@ def flaw(columns: Mapping[str, NDArray[Any]], rules: Rules, max_deals: int, game
     for words, rows in wrong.items():
         if np.any(rows):
             return f"{words}: row {int(np.flatnonzero(rows)[0])}"
-    final = final_scores(points.astype(np.int16), deals_won.astype(np.int16), rules)
+    final = final_scores(points.astype(np.int16), deals_won.astype(np.int32), rules)
     if (final != np.stack([table["final_a"], table["final_b"]], axis=1)).any():
         return "final scores that do not follow from the points"
     if len(np.unique(number)) != count:
