@@ -70,7 +70,7 @@ demo: $(STAMP)  ## a match, an agent that learns, a ladder and a game to look at
 
 # Results are cached in build/notebooks: an interrupted run resumes.
 notebooks: $(STAMP)  ## execute notebooks/*.ipynb on full settings, in under an hour on two cores
-	$(BIN)/ginrummy notebooks
+	$(BIN)/ginrummy notebooks --force
 
 bench: $(STAMP)  ## measure speed against OpenSpiel and RLCard
 	$(BIN)/python -m benchmarks

@@ -6,6 +6,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import as_rules
 from ginrummy_env.core.types import Float, Hands, Rows
 from ginrummy_env.core.view import OPPONENT, View
+from ginrummy_env.files import write_whole
 from ginrummy_env.policy import make_policy
 from ginrummy_training.evaluation.play_deals import play_deals
 
@@ -193,10 +195,11 @@ def fit(rules_names: Sequence[str], deals: int, most: int, rounds: int, seed: in
 
 def write(out: Path, belief: Belief) -> None:
     """Write a belief as the file that `ginrummy_agents.search.belief` reads."""
-    out.parent.mkdir(parents=True, exist_ok=True)
+    file = BytesIO()
     np.savez_compressed(
-        out,
+        file,
         features=np.array(FEATURES),
         factors=belief.factors.astype(np.float32),
         deadwood=belief.deadwood.astype(np.float32),
     )
+    write_whole(out, file.getvalue())

@@ -42,6 +42,7 @@ from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.types import Rows
 from ginrummy_env.core.view import View
+from ginrummy_env.files import write_whole
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.evaluation.play_deals import play_deals, points_of
 
@@ -311,4 +312,4 @@ def write(path: Path, settings: Settings, weights: Weights) -> None:
     }
     sets[settings.rules] = {"made by": made, "weights": named}
     text = json.dumps(dict(sorted(sets.items())), indent=1, ensure_ascii=False)
-    path.write_text(text + "\n", encoding="utf-8")
+    write_whole(path, text + "\n")

@@ -4,6 +4,7 @@
 agents/ginrummy_agents/data/winchance.npz.
 """
 
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from ginrummy_agents.win_chance import MOST_POINTS, WinChance
 from ginrummy_env.core.chance import FirstGame, Purpose, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules, as_rules
+from ginrummy_env.files import write_whole
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.evaluation.play_deals import play_deals
 
@@ -64,5 +66,6 @@ def fit(out: Path, deals: int, seed: int) -> None:
         print(
             f"{preset}: {counts.sum()} deals won, {mean:.1f} points; ahead 50:0 {chance[50, 0]:.3f}"
         )
-    out.parent.mkdir(parents=True, exist_ok=True)
-    np.savez_compressed(out, **shares)
+    file = BytesIO()
+    np.savez_compressed(file, **shares)
+    write_whole(out, file.getvalue())

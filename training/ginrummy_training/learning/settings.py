@@ -305,7 +305,7 @@ DEMO = replace(
     opponents=((0.0, {"simple": 1.0}),), eval_opponents=("simple",), eval_every=32_768,
     eval_games=400, retest_games=400, checkpoint_every=32_768, tensorboard=False,
 )  # fmt: skip
-"""About a minute: enough to see it learn. `ginrummy demo` shows it."""
+"""About a minute on a free core: enough to see it learn."""
 
 FULL = replace(
     QUICK, width=128, layers=3, imitation_samples=4_000_000, steps=20_000_000, learning_rate=3e-4,

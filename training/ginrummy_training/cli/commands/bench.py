@@ -48,6 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run the checkout's benchmarks, or measure a little."""
+    from ginrummy_env.files import require_free
+
+    if options.out is not None:
+        require_free(options.out, options.force)
     if (ROOT / "benchmarks" / "__main__.py").exists():
         command = [sys.executable, "-m", "benchmarks", "--seed", str(options.seed)]
         command += [f"--{name}" for name in FLAGS if getattr(options, name)]
@@ -57,13 +61,10 @@ def run(options: argparse.Namespace) -> int:
     if options.only or options.list:
         raise ValueError("--only and --list: the benchmarks are in a checkout of the project")
     from ginrummy_env.core.rules import rules_name
-    from ginrummy_env.files import require_free
     from ginrummy_training.evaluation.match import play_match
     from ginrummy_training.provenance import versions
     from ginrummy_training.storage import write_json
 
-    if options.out is not None:
-        require_free(options.out, options.force)
     lines = {}
     for name, games in (("simple", 400 if options.quick else 4_000), ("random", 2)):
         start = perf_counter()

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from ginrummy_training.cli.arguments import Parser, add_seed, whole
+from ginrummy_training.cli.arguments import Parser, add_force, add_seed, whole
 
 HELP = """\
 Fits the data files that agents use, and checks them.
@@ -15,10 +15,12 @@ Fits the data files that agents use, and checks them.
 
 examples:
   ginrummy fit champion --rules classic --rounds 2 --out mine.json
+  ginrummy fit belief --force
   ginrummy fit belief-check --out runs/belief
   ginrummy fit WHAT --help                 more about one of them
 
-Without --out the file in agents/ginrummy_agents/data is replaced.
+Without --out it is the file in agents/ginrummy_agents/data, which needs --force as every file that
+is there.
 """
 
 RULES = ("eaai", "classic")
@@ -77,6 +79,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         each.add_argument("--out", type=Path, metavar="FILE", help="instead of the shipped file")
     check.add_argument("--out", type=Path, metavar="FOLDER", required=True,
                        help="for the results")  # fmt: skip
+    for each in (champion, belief, check, points):
+        add_force(each)
 
 
 def overview(options: argparse.Namespace) -> int:
@@ -86,10 +90,13 @@ def overview(options: argparse.Namespace) -> int:
 
 
 def data_file(options: argparse.Namespace, name: str) -> Path:
-    """Return the file to write: ``--out``, or the one that ships."""
+    """Return the file to write, ``--out`` or the one that ships, if it may be written."""
     import ginrummy_agents
+    from ginrummy_env.files import require_free
 
-    return options.out or Path(ginrummy_agents.__path__[0]) / "data" / name
+    out: Path = options.out or Path(ginrummy_agents.__path__[0]) / "data" / name
+    require_free(out, options.force)
+    return out
 
 
 def fit_champion(options: argparse.Namespace) -> int:
@@ -114,17 +121,18 @@ def fit_belief(options: argparse.Namespace) -> int:
     from ginrummy_agents.search.belief import BELIEF
     from ginrummy_training.fitting.belief import fit, write
 
-    belief = fit(options.rules, options.deals, options.positions, options.rounds, options.seed)
     out = data_file(options, BELIEF)
-    write(out, belief)
+    write(out, fit(options.rules, options.deals, options.positions, options.rounds, options.seed))
     print(f"written: {out}")
     return 0
 
 
 def check_belief(options: argparse.Namespace) -> int:
     """Check the shipped belief."""
+    from ginrummy_env.files import require_free
     from ginrummy_training.fitting.belief_check import check
 
+    require_free(options.out / "belief.json", options.force)
     check(options.rules, max(options.deals, 1), options.seed, options.out)
     print(f"written: {options.out}/")
     return 0

@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 from time import perf_counter
 
+from ginrummy_training.cli.arguments import add_force
+
 HELP = """\
 Runs notebooks from top to bottom and writes them with their outputs. Results that take long are
 cached in build/notebooks: an interrupted run resumes from them.
 
 examples:
-  ginrummy notebooks                                 all of notebooks/, in under an hour
+  ginrummy notebooks --force                         all of notebooks/, in under an hour
   ginrummy notebooks --only 01 03 --fast --out /tmp/mine
 """
 
@@ -26,11 +28,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, metavar="FOLDER",
                         help="write them here, not over themselves")  # fmt: skip
     parser.add_argument("--fresh", action="store_true", help="forget cached results")
+    add_force(parser)
     parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
     """Run notebooks."""
+    from ginrummy_env.files import require_free
     from ginrummy_training.analysis.notebook_cache import FOLDER_VARIABLE, kept_root
     from ginrummy_training.analysis.notebook_runner import (
         NotebookError,
@@ -48,6 +52,8 @@ def run(options: argparse.Namespace) -> int:
     if options.fresh:
         shutil.rmtree(root, ignore_errors=True)
     out: Path = options.out or options.folder
+    for path in paths:
+        require_free(out / path.name, options.force)
     start = perf_counter()
     for path in paths:
         begun = perf_counter()

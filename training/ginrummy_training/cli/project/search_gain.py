@@ -49,6 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
     if options.out is not None:
         require_free(options.out, options.force)
+        require_free(options.out.with_suffix(".png"), options.force)
     found = measure(
         options.agents, options.against, options.rules, options.deals, options.seed, options.repeats
     )
