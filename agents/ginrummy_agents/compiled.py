@@ -6,11 +6,16 @@ kernel is compiled when it is first used, and kept on disk for the next time.
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from hashlib import sha256
 from importlib.util import find_spec
+from pathlib import Path
 from threading import Timer
+from typing import Any
+
+import numpy as np
 
 VARIABLE = "GINRUMMY_FAST"
 """Environment variable: 0 turns the kernels off."""
@@ -42,6 +47,28 @@ def kernels(used: bool) -> Iterator[None]:
             del os.environ[VARIABLE]
         else:
             os.environ[VARIABLE] = before
+
+
+def kernel_of(source: str, tables: Iterable[Any]) -> Callable[..., Any]:
+    """Return a decorator that compiles functions, which are kept on disk.
+
+    numba looks at the date of a source only, and what a function reads of its module becomes part
+    of the code. So the file's name on disk has a hash of both.
+
+    Args:
+        source: the file of the functions.
+        tables: arrays and numbers that they read.
+    """
+    from numba import njit
+
+    read = b"".join([Path(source).read_bytes(), *(np.asarray(each).tobytes() for each in tables)])
+    digest = sha256(read).hexdigest()[:16]
+
+    def kernel(function: Callable[..., Any], **options: Any) -> Any:
+        function.__qualname__ += f"_{digest}"  # numba names the file by it
+        return njit(cache=True, **options)(function)
+
+    return kernel
 
 
 @contextmanager

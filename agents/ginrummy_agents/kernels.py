@@ -3,31 +3,31 @@
 They do what `rules.next_draw`, `search.rollout` and `search.worlds` do with arrays, bit for bit,
 one hand or deal after another. Imported only where `compiled.in_use`. The functions have the names
 of those that they repeat, but take one hand. Cards are uint64 throughout: with a plain integer
-numba would make floats of them. All are in one file, as numba's cache on disk looks at one file's
-date.
+numba would make floats of them. All are in one file, see `compiled.kernel_of`.
 """
 
-# mypy: disallow_untyped_decorators=False
-
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ginrummy_agents.compiled import kernel_of
 from ginrummy_agents.tables import WORTH
 from ginrummy_env.core.cards import CARD_BIT, DEAREST, FULL_DECK, LANE_POINTS
 from ginrummy_env.core.cards import POINTS as _POINTS
 from ginrummy_env.core.melds import EVERY_SUIT as _EVERY_SUIT
 
 EVERY_SUIT, ALL_CARDS = np.uint64(_EVERY_SUIT), np.uint64(FULL_DECK)
-CARDS = CARD_BIT[:52].copy()
-POINTS = _POINTS.astype(np.int64)
+CARDS, POINTS = CARD_BIT[:52].copy(), _POINTS.astype(np.int64)
 _0, _1, _2, _16, _32, _48 = (np.uint64(number) for number in (0, 1, 2, 16, 32, 48))
 _LANE = np.uint64(0x1FFF)
 _NONE = np.int64(0)
 
+_kernel = kernel_of(__file__, (LANE_POINTS, DEAREST, WORTH, CARDS, POINTS, EVERY_SUIT, ALL_CARDS))
+_inlined = partial(_kernel, forceinline=True)
 
-@njit(cache=True, forceinline=True)
+
+@_inlined
 def points_of(hand: Any) -> Any:
     """Return the points of all cards."""
     spades, hearts = LANE_POINTS[hand & _LANE], LANE_POINTS[(hand >> _16) & _LANE]
@@ -35,21 +35,21 @@ def points_of(hand: Any) -> Any:
     return np.int64(spades) + np.int64(hearts) + np.int64(diamonds) + np.int64(clubs)
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def ranks(hand: Any) -> Any:
     """Return the ranks of which there is a card."""
     either = hand | (hand >> _16)
     return (either | (either >> _32)) & _LANE
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def ranks_in_pairs(hand: Any) -> Any:
     """Return the ranks of which there are two cards or more."""
     both, either = hand & (hand >> _16), hand | (hand >> _16)
     return (both | (both >> _32) | (either & (either >> _32))) & _LANE
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def cards_in_threes(hand: Any) -> Any:
     """Return the cards of ranks of which there are three or four."""
     other = hand >> _16
@@ -58,14 +58,14 @@ def cards_in_threes(hand: Any) -> Any:
     return (threes * EVERY_SUIT) & hand
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def cards_in_runs(hand: Any) -> Any:
     """Return the cards that belong to a run."""
     lowest = hand & (hand >> _1) & (hand >> _2)
     return lowest | (lowest << _1) | (lowest << _2)
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def arranged(hand: Any) -> Any:
     """Return the cards left over by a good arrangement, and those in its sets."""
     runs, sets = cards_in_runs(hand), cards_in_threes(hand)
@@ -81,7 +81,7 @@ def arranged(hand: Any) -> Any:
     return loose_2, sets_2
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def ways(cards: Any) -> Any:
     """Return in how many ways the cards of a rank, 0, 3 or 4, can be used for a set or not."""
     if cards == _0:
@@ -91,7 +91,7 @@ def ways(cards: Any) -> Any:
     return 2 if rest & (rest - _1) == _0 else 6
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def way(cards: Any, number: Any) -> Any:
     """Return the set: none, all cards, or all but one of four."""
     if number == 0:
@@ -104,7 +104,7 @@ def way(cards: Any, number: Any) -> Any:
     return cards & ~(left & (~left + _1))
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def left_of(hand: Any, free: Any) -> Any:
     """Return the points of cards in no run; with ``free`` less those of the dearest of them."""
     loose = hand & ~cards_in_runs(hand)
@@ -112,7 +112,7 @@ def left_of(hand: Any, free: Any) -> Any:
     return points - np.int64(DEAREST[ranks(loose)]) if free else points
 
 
-@njit(cache=True)
+@_kernel
 def least(hand: Any, free: Any) -> Any:
     """Return the least deadwood; with ``free``, after the best discard of a hand of ten or eleven.
 
@@ -138,7 +138,7 @@ def least(hand: Any, free: Any) -> Any:
     return best
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def melding_cards(hand: Any) -> Any:
     """Return the cards not held that would be in some meld with cards of the hand."""
     below, above = hand << _1, hand >> _1
@@ -146,7 +146,7 @@ def melding_cards(hand: Any) -> Any:
     return (runs | (ranks_in_pairs(hand) * EVERY_SUIT)) & ALL_CARDS & ~hand
 
 
-@njit(cache=True)
+@_kernel
 def draws_ahead(hands: Any, lefts: Any, unseens: Any, best: Any, found: Any) -> None:
     """Write what the next draw could leave, over the unseen cards.
 
@@ -193,7 +193,7 @@ def draws_ahead(hands: Any, lefts: Any, unseens: Any, best: Any, found: Any) -> 
         found[row, 1], found[row, 2], found[row, 3] = some, seven, lowest
 
 
-@njit(cache=True)
+@_kernel
 def least_discard(hand: Any, stays: Any) -> Any:
     """Return the least deadwood that a discard leaves, and the dearest card that leaves it."""
     lowest, points, chosen = 1000, -1, _0
@@ -207,7 +207,7 @@ def least_discard(hand: Any, stays: Any) -> Any:
     return lowest, chosen
 
 
-@njit(cache=True)
+@_kernel
 def spared(hand: Any, stays: Any) -> Any:
     """Return what is left after throwing a card that a meld can spare, and the card."""
     low = hand & (hand >> _1) & (hand >> _2)
@@ -222,7 +222,7 @@ def spared(hand: Any, stays: Any) -> Any:
     return left, card
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def connected(loose: Any, coming: Any) -> Any:
     """Return the cards that could make a meld, and those with two ways or more."""
     one, two = loose & (loose >> _1), loose & (loose >> _2)
@@ -238,7 +238,7 @@ def connected(loose: Any, coming: Any) -> Any:
     return near | far | same, strong
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def best_discard(hand: Any, stays: Any, gone: Any, alone: Any, weak: Any) -> Any:
     """Return least deadwood, a card that leaves it, the card that goes, and deadwood then."""
     loose = arranged(hand)[0]
@@ -264,14 +264,14 @@ def best_discard(hand: Any, stays: Any, gone: Any, alone: Any, weak: Any) -> Any
     return left - top, best & (~best + _1), chosen & (~chosen + _1), left - points
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def melds(hand: Any, card: Any) -> Any:
     """Return whether a card makes a meld with ten others."""
     eleven = hand | card
     return ((cards_in_runs(eleven) | cards_in_threes(eleven)) & card) != _0
 
 
-@njit(cache=True, forceinline=True)
+@_inlined
 def quick_deadwoods(knocker: Any, defender: Any, off_gin: Any) -> Any:
     """Return the knocker's deadwood, the defender's after lay-offs, and without them."""
     loose, sets = arranged(knocker)
@@ -288,7 +288,7 @@ def quick_deadwoods(knocker: Any, defender: Any, off_gin: Any) -> Any:
     return left, rest, alone
 
 
-@njit(cache=True)
+@_kernel
 def roll_out(
     mine: Any, theirs: Any, upcards: Any, piles: Any, deck: Any, world: Any, stock: Any, turns: Any,
     my_move: Any, may_take: Any, must_take: Any, may_pass: Any, limits: Any, waits: Any,
@@ -359,7 +359,7 @@ def roll_out(
             first = False
 
 
-@njit(cache=True)
+@_kernel
 def swapped(
     hands: Any, unknown: Any, deck: Any, stock: Any, logs: Any, slopes: Any, chances: Any, fits: Any
 ) -> None:

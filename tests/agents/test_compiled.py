@@ -1,5 +1,9 @@
 """With the compiled kernels and without them everything is the same, bit for bit."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from positions import positions, rich_decks, rich_hands
@@ -103,3 +107,24 @@ def test_a_first_use_that_takes_long_says_so_once(monkeypatch, capsys):
         with compiled.first_use("a kernel"):
             assert shown.wait(10)
     assert capsys.readouterr().out == "a kernel\n"
+
+
+def test_code_on_disk_is_not_used_with_other_tables(tmp_path):
+    """The tables become part of the compiled code, and numba does not look at them."""
+    program = """
+import sys
+import numpy as np
+import ginrummy_env.core.cards as cards
+cards.LANE_POINTS = cards.LANE_POINTS + np.uint8(int(sys.argv[1]))
+from ginrummy_agents.kernels import points_of
+print(points_of(np.uint64(1)), sum(points_of.stats.cache_hits.values()))
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", program, more],
+            env=environment, text=True, capture_output=True, check=True,
+        ).stdout.split()
+        for more in ("0", "0", "10")
+    ]  # fmt: skip
+    assert said == [["1", "0"], ["1", "1"], ["41", "0"]]
