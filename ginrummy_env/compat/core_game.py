@@ -18,6 +18,7 @@ from ginrummy_env.core.state import NOBODY, Outcome, Phase
 from ginrummy_env.envs.deal_infos import EndedDeals
 from ginrummy_env.envs.episodes import Episodes
 from ginrummy_env.envs.options import EpisodeOptions
+from ginrummy_env.envs.starts import read_start
 
 _ROW = np.zeros(1, dtype=np.intp)
 _GIN_LIMIT = np.zeros(1, dtype=np.int16)
@@ -41,9 +42,9 @@ class CoreGame(Game):
 
     def deal(self, seed: int | None, options: Mapping[str, Any]) -> None:
         """Deal the next deal; see `Game.deal`. The deck is in the core's order, see `core.deal`."""
-        deals = self._games.given_deals(options, _ROW)
+        start = read_start(options, 1, self._games.options)
         self._games.reseed(seed, _ROW)
-        self._games.start(_ROW, **deals)
+        self._games.start(_ROW, start)
         self._ended = None
         self.over = False
 

@@ -38,6 +38,7 @@ from ginrummy_env.envs.options import (
 )
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
 from ginrummy_env.envs.shaping import DeadwoodShaping
+from ginrummy_env.envs.starts import read_start
 
 AGENTS = ["player_0", "player_1"]
 ILLEGAL_REWARD = -1.0
@@ -120,19 +121,19 @@ class raw_env(AECEnv):  # type: ignore[misc]
             seed: begins a stream of games: the same seed gives the same games. Without one the next
                 game of the stream is dealt; the first stream is drawn by chance.
             options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1, "start": {"scores":
-                [80, 90], "deals_won": [3, 4], "deal_number": 7}}``, each may be missing; of
-                others there is a warning, as PettingZoo's checks want them to be taken.
+                [80, 90], ...}}``, see `starts.read_start`; of others there is a warning, as
+                PettingZoo's checks want them to be taken.
 
         Raises:
             ValueError: a bad seed, deck or dealer; nothing has changed.
         """
         given = _known_options(options)
-        deals = self._games.given_deals(given, _ROW)
+        start = read_start(given, 1, self._games.options)
         if seed is not None:
             require_seed(seed)
         with self._games.whole():
             self._games.reseed(seed, _ROW)
-            self._games.start(_ROW, **deals)
+            self._games.start(_ROW, start)
             self._shaping.begin(self._games.state, _ROW)
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)

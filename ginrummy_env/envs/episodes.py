@@ -6,7 +6,7 @@ are paid, and the next one is dealt in the same step, so no step is without a de
 
 import operator
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -16,12 +16,11 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
-from ginrummy_env.core.cards import NO_CARD, NUM_CARDS
+from ginrummy_env.core.cards import NO_CARD
 from ginrummy_env.core.chance import MAX_SEED, FirstGame, require_seed
-from ginrummy_env.core.checks import quoted, whole, whole_numbers
+from ginrummy_env.core.checks import quoted, whole
 from ginrummy_env.core.deal import decks as shuffled
-from ginrummy_env.core.deal import require_decks
-from ginrummy_env.core.game import game_winners, next_deals, restart
+from ginrummy_env.core.game import game_winners, restart
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import final_scores
 from ginrummy_env.core.single_game import quick_legal_step
@@ -30,12 +29,8 @@ from ginrummy_env.core.step import step
 from ginrummy_env.core.types import Rows
 from ginrummy_env.envs.deal_infos import EndedDeals
 from ginrummy_env.envs.features import chances_under
-from ginrummy_env.envs.options import EpisodeOptions, reset_options
-
-START_OPTIONS = ("scores", "deals_won", "deal_number")
-"""What the option ``start`` of a reset can set."""
-MOST_DEALS = 10_000
-"""The largest number of a deal, or of deals won, that a game can start with."""
+from ginrummy_env.envs.options import EpisodeOptions
+from ginrummy_env.envs.starts import Decks, Start, deal_on
 
 POINTS_A_REWARD = 100
 """Points that make a reward of 1 in the modes "points" and "final"."""
@@ -64,7 +59,11 @@ def action_number(action: object, most: int = NUM_ACTIONS - 1) -> int:
 
 
 def advance(
-    state: BatchState, actions: ArrayLike, options: EpisodeOptions, rows: Rows | None = None
+    state: BatchState,
+    actions: ArrayLike,
+    options: EpisodeOptions,
+    rows: Rows | None = None,
+    decks: dict[int, Decks] | None = None,
 ) -> EndedDeals | None:
     """Take one action in every row and deal on where a deal ends but not the episode.
 
@@ -73,6 +72,7 @@ def advance(
         actions: [K] integers.
         options: what an episode is and what it pays.
         rows: [K] what the rows are called in errors and in what is returned; 0..K-1 if None.
+        decks: those of next deals that were set up, see `starts.deal_on`.
 
     Returns:
         The deals that have ended and what they pay; None if none has.
@@ -96,9 +96,11 @@ def advance(
     final = state.select(ended)
     final.seed[:] = final.game_number[:] = 0  # results go to agents, who could work out decks
     rewards, terminated, truncated = payments(final, options)
-    next_deals(state, options.rules, ended[~(terminated | truncated)])
+    called = ended if rows is None else rows[ended]
+    going = ~(terminated | truncated)
+    deal_on(state, options.rules, ended[going], called[going], decks or {})
     deals = EndedDeals(
-        rows=ended if rows is None else rows[ended],
+        rows=called,
         state=final,
         rules=options.rules,
         rewards=rewards,
@@ -176,6 +178,7 @@ class Episodes:
         numbers: [N] uint64, of the next episode in its stream.
         ready: [N] bool, which rows can be stepped: those that have been dealt and of which no step
             or reset was broken off.
+        decks: by row [D, 52], the decks of the game's next deals, where they were set up.
     """
 
     def __init__(self, num_games: int, options: EpisodeOptions) -> None:
@@ -187,6 +190,7 @@ class Episodes:
         self.slots = np.arange(num_games, dtype=np.uint64)
         self.numbers = np.zeros(num_games, dtype=np.uint64)
         self.ready = np.zeros(num_games, dtype=np.bool_)
+        self.decks: dict[int, Decks] = {}
         self._failures: dict[int, str] = {}
         self._seeded = False
 
@@ -246,81 +250,56 @@ class Episodes:
                 self.seed(np.array([row]), each, 0)
         self._seeded = True
 
-    def given_deals(self, options: Mapping[str, Any], rows: Rows) -> dict[str, Any]:
-        """Return what the options of a reset set up, as `start` takes it.
-
-        Args:
-            options: ``deck``, 52 cards in dealing order, for all rows, or [K, 52]; ``dealer``, 0
-                or 1, or [K]; ``start``, a dict with ``scores`` and ``deals_won``, two numbers by
-                player, or [K, 2], and ``deal_number``, or [K]. Each may be missing or None.
-            rows: [K] the rows that are reset.
-
-        Raises:
-            ValueError: a deck, dealer or start that is none; says which.
-        """
-        count = len(rows)
-        found: dict[str, Any] = {}
-        deck, dealer, start = (options.get(name) for name in ("deck", "dealer", "start"))
-        if deck is not None:
-            everywhere = np.shape(deck) == (NUM_CARDS,)
-            decks = np.broadcast_to(deck, (count, NUM_CARDS)) if everywhere else deck
-            found["decks"] = require_decks(decks, count)
-        if dealer is not None:
-            found["dealers"] = _each("dealer", dealer, (count,), 1)
-        if start is not None:
-            if not isinstance(start, Mapping):
-                raise ValueError(f"start={quoted(start)}: a dict is needed, as {{'scores': ...}}")
-            given = reset_options(start, *START_OPTIONS)
-            most = {"scores": self.options.rules.target - 1}
-            for name, value in given.items():
-                shape = (count,) if name == "deal_number" else (count, 2)
-                found[name] = _each(name, value, shape, most.get(name, MOST_DEALS))
-        return found
-
-    def start(
-        self,
-        rows: Rows,
-        *,
-        dealers: ArrayLike | None = None,
-        decks: ArrayLike | None = None,
-        scores: ArrayLike | None = None,
-        deals_won: ArrayLike | None = None,
-        deal_number: ArrayLike | None = None,
-    ) -> None:
+    def start(self, rows: Rows, start: Start | None = None) -> None:
         """Start the next episode of the streams of these rows.
 
         That is the next deal of a game in rows in which one ended, if episodes are deals of games
-        and nothing is given; else a new game.
+        and nothing is set up; else a new game.
 
         Args:
             rows: [K] row numbers, none twice.
-            dealers: [K] first dealers (0 or 1); by the cut if None.
-            decks: [K, 52] first decks in dealing order; by chance if None.
-            scores, deals_won: [K, 2] of players 0 and 1 before the first deal; 0 if None.
-            deal_number: [K] of the first deal, which decides its deck; 0 if None.
+            start: how the games begin; see `starts.read_start`.
         """
         state, rules = self.state, self.options.rules
-        given = (dealers, decks, scores, deals_won, deal_number)
-        if self.options.episode == "deal_of_game" and all(each is None for each in given):
+        if self.options.episode == "deal_of_game" and start is None:
             going = state.phase[rows] == Phase.DEAL_OVER
             if self.options.max_deals is not None:
                 going &= state.deal_number[rows] + 1 < self.options.max_deals
-            next_deals(state, rules, rows[going])
+            deal_on(state, rules, rows[going], rows[going], self.decks)
             rows = rows[~going]
         base = np.uint64(_FIRST_GAME[self.options.split])
         games = base | self.slots[rows] << _EPISODE_BITS | self.numbers[rows]
-        seeds = self.seeds[rows]
-        if deal_number is not None and decks is None:
-            decks = shuffled(seeds, games, deal_number)
-        restart(state, rows, seeds, games, rules, dealers=dealers, decks=decks)
+        self.numbers[rows] += np.uint64(1)
+        for row in rows.tolist() if self.decks else ():
+            self.decks.pop(row, None)
+        self._begin(rows, self.seeds[rows], games, start or Start())
+
+    def _begin(
+        self,
+        rows: Rows,
+        seeds: NDArray[np.uint64],
+        games: NDArray[np.uint64],
+        start: Start,
+    ) -> None:
+        state, rules = self.state, self.options.rules
+        if start.positions is not None:
+            state.assign(rows, start.positions)
+            state.seed[rows], state.game_number[rows] = seeds, games
+            return
+        decks = None if start.decks is None else np.stack([each[0] for each in start.decks])
+        if start.deal_number is not None and decks is None:
+            decks = shuffled(seeds, games, start.deal_number)
+        restart(state, rows, seeds, games, rules, dealers=start.dealers, decks=decks)
         for field, values in (
-            (state.scores, scores),
-            (state.deals_won, deals_won),
-            (state.deal_number, deal_number),
+            (state.scores, start.scores),
+            (state.deals_won, start.deals_won),
+            (state.deal_number, start.deal_number),
         ):
             if values is not None:
                 field[rows] = values
-        self.numbers[rows] += np.uint64(1)
+        for row, each in zip(rows.tolist(), start.decks or (), strict=False):
+            if len(each) > 1:
+                self.decks[row] = each[1:]
 
     def provenance(self, rows: Rows | None = None) -> dict[str, NDArray[Any]]:
         """Return what names the deck of the deal in play in each row.
@@ -381,14 +360,4 @@ class Episodes:
 
     def step(self, actions: ArrayLike) -> EndedDeals | None:
         """Take one action in every row whose episode is not over; see `advance`."""
-        return advance(self.state, actions, self.options)
-
-
-def _each(name: str, value: Any, shape: tuple[int, ...], most: int) -> NDArray[np.int64]:
-    """Return an option of a reset as whole numbers of one shape, given as such or for one row."""
-    numbers = whole_numbers(name, value, 0, most, np.int64)
-    if numbers.shape not in (shape, shape[1:]):
-        raise ValueError(
-            f"{name}={quoted(value)}: shape {shape[1:]} is needed, or {shape} for each row"
-        )
-    return np.broadcast_to(numbers, shape)
+        return advance(self.state, actions, self.options, decks=self.decks)

@@ -30,6 +30,7 @@ from ginrummy_env.envs.options import (
     reset_options,
 )
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
+from ginrummy_env.envs.starts import read_start
 from ginrummy_env.policy import Policy
 
 _ROW = np.zeros(1, dtype=np.intp)
@@ -119,7 +120,7 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
             seed: begins a stream of games: the same seed gives the same games, seats and opponent's
                 chances. Without one the next game of the stream is dealt.
             options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1, "start": {"scores":
-                [80, 90], "deals_won": [3, 4], "deal_number": 7}}``, each may be missing.
+                [80, 90], ...}}``, see `starts.read_start`.
 
         Raises:
             ValueError: a bad seed, an unknown option, or a bad value of one.
@@ -127,11 +128,11 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
         """
         _refuse_shadowed_opponent(self)
         episodes = self.games.episodes
-        given = episodes.given_deals(reset_options(options, *RESET_OPTIONS), _ROW)
+        start = read_start(reset_options(options, *RESET_OPTIONS), 1, episodes.options)
         super().reset(seed=None if seed is None else require_seed(seed))
         with episodes.whole():
             episodes.reseed(seed, _ROW, lambda: self.np_random_seed)
-            self.games.begin(_ROW, **given)
+            self.games.begin(_ROW, start)
         if self.render_mode == "human":
             self.render()
         return row_of(self.games.observations(), 0), self._info()

@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
 import gymnasium
 import numpy as np
@@ -25,6 +25,7 @@ from ginrummy_env.envs.observing import Observer, Seen, privileged_state
 from ginrummy_env.envs.opponents import OpponentError, Opponents, OtherSeats
 from ginrummy_env.envs.options import EpisodeOptions, IllegalAction
 from ginrummy_env.envs.shaping import DeadwoodShaping
+from ginrummy_env.envs.starts import Start
 
 Deals = dict[int, list[DealResult]]
 
@@ -128,7 +129,7 @@ class LearnerGames:
                 self._masks = action_masks(self.state, rules)
         return self._masks
 
-    def begin(self, rows: Rows, **given: Any) -> None:
+    def begin(self, rows: Rows, start: Start | None = None) -> None:
         """Start the next episode in these rows, up to the learner's first decision.
 
         What deals that end before it pay is paid, and reported, with the first step. An episode
@@ -137,9 +138,9 @@ class LearnerGames:
 
         Args:
             rows: [K] row numbers, none twice.
-            given: see `Episodes.start`.
+            start: how the games begin; see `starts.read_start`.
         """
-        self.episodes.start(rows, **given)
+        self.episodes.start(rows, start)
         self.skipped_deals = {}
         self._owed[rows] = 0.0
         for row in rows.tolist():
@@ -290,7 +291,7 @@ class LearnerGames:
         while rows.size:
             actions = self._opponent_actions(part, rows)
             try:
-                ended = advance(part, actions, options, rows)
+                ended = advance(part, actions, options, rows, self.episodes.decks)
             except IllegalActionError as error:
                 row = int(rows[0]) if error.row is None else error.row
                 raise OpponentError(self.others.name_in(row), str(error)) from error

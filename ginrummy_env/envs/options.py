@@ -161,7 +161,7 @@ class LearnerKeywords(ScreenKeywords, total=False):
 
 
 RESET_OPTIONS = ("deck", "dealer", "start")
-"""The options of ``reset`` in every environment, see `Episodes.given_deals`."""
+"""The options of ``reset`` in every environment, see `starts.read_start`."""
 
 DEFAULTS: dict[str, Any] = {
     **{each.name: each.default for each in fields(EpisodeOptions)},

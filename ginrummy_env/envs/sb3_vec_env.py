@@ -35,6 +35,7 @@ from ginrummy_env.envs.options import (
     reset_options,
 )
 from ginrummy_env.envs.rendering import Screen
+from ginrummy_env.envs.starts import deck_list, read_start
 from ginrummy_env.policy import Policy
 
 
@@ -119,7 +120,7 @@ class GinRummyVecEnv(VecEnv):
         """Start an episode in every row and return the first observations.
 
         `set_options` takes a dict for all rows or one for each: ``{"deck": 52 cards in dealing
-        order, "dealer": 0 or 1}``, each may be missing.
+        order, "dealer": 0 or 1, "start": {"scores": [80, 90], ...}}``, see `starts.read_start`.
 
         Raises:
             ValueError: an unknown option, or a bad value of one.
@@ -127,11 +128,11 @@ class GinRummyVecEnv(VecEnv):
         """
         everywhere = np.arange(self.num_envs)
         episodes = self.games.episodes
-        deals = episodes.given_deals(_options_of_rows(self._options), everywhere)
+        start = read_start(_options_of_rows(self._options), self.num_envs, episodes.options)
         with episodes.whole():
             episodes.reseed(self._seed, everywhere)
             self._seed = None
-            self.games.begin(everywhere, **deals)
+            self.games.begin(everywhere, start)
         self._returns[:] = 0.0
         self._lengths[:] = 0
         self._began = time.perf_counter()
@@ -378,6 +379,10 @@ def _options_of_rows(options: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     if wrong:
         return {**found, "start": wrong[0]}  # which is then refused
     if any(starts):
+        starts = [
+            {**each, "decks": deck_list(each["decks"])} if "decks" in each else each
+            for each in starts
+        ]
         names = dict.fromkeys(name for each in starts for name in each)
         found["start"] = _together(starts, tuple(names))
     return found

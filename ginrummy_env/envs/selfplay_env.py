@@ -27,6 +27,7 @@ from ginrummy_env.envs.options import (
     reset_options,
 )
 from ginrummy_env.envs.shaping import DeadwoodShaping
+from ginrummy_env.envs.starts import read_start
 
 Infos = dict[str, Any]
 
@@ -100,8 +101,8 @@ class GinRummySelfPlayEnv:
                 vector environment with that seed; with N numbers, those of the single environment
                 with its own. Without one each row's next game is dealt; the first streams are drawn
                 by chance.
-            options: ``{"deck": 52 cards in dealing order, or [N, 52]; "dealer": 0 or 1, or [N]}``,
-                each may be missing.
+            options: ``{"deck": 52 cards in dealing order, or [N, 52]; "dealer": 0 or 1, or [N];
+                "start": {"scores": [80, 90], ...}}``, see `starts.read_start`.
 
         Returns:
             (observations [N, size] float32, infos); see `step`.
@@ -111,10 +112,11 @@ class GinRummySelfPlayEnv:
                 value of one.
         """
         rows = np.arange(self.num_envs)
-        deals = self._games.given_deals(reset_options(options, *RESET_OPTIONS), rows)
+        given = reset_options(options, *RESET_OPTIONS)
+        start = read_start(given, self.num_envs, self._games.options)
         with self._games.whole():
             self._games.reseed(seed, rows)
-            self._games.start(rows, **deals)
+            self._games.start(rows, start)
             self._shaping.begin(self.state, rows)
         return self._observe(self._infos())
 

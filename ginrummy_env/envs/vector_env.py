@@ -24,6 +24,7 @@ from ginrummy_env.envs.options import (
     reset_options,
 )
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
+from ginrummy_env.envs.starts import read_start
 
 Infos = dict[str, Any]
 
@@ -117,7 +118,8 @@ class GinRummyVectorEnv(VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
                 seed (None: the row's next game). Without one each row's next game is dealt.
             options: ``{"reset_mask": [N] bool}``: only these rows are reset, the others are left as
                 they are; ``{"deck": 52 cards in dealing order, or [K, 52]; "dealer": 0 or 1, or
-                [K]}`` for the rows that are reset. Each may be missing.
+                [K]; "start": {"scores": [80, 90], ...}}`` for the rows that are reset, see
+                `starts.read_start`. Each may be missing.
 
         Raises:
             TypeError, ValueError: a bad mask, seed or list of seeds, an unknown option, or a bad
@@ -127,13 +129,13 @@ class GinRummyVectorEnv(VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
         given = reset_options(options, *RESET_OPTIONS, "reset_mask")
         rows = self._rows_of(given.get("reset_mask"))
         episodes = self.games.episodes
-        deals = episodes.given_deals(given, rows)
+        start = read_start(given, len(rows), episodes.options)
         if seed is not None and not isinstance(seed, Sequence | np.ndarray):
             super().reset(seed=require_seed(seed))
         with episodes.whole(rows):
             episodes.reseed(seed, rows, self._first_seed)
             self._over[rows] = False
-            self.games.begin(rows, **deals)
+            self.games.begin(rows, start)
         return self.games.observations(), self._infos({})
 
     def step(

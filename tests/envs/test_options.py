@@ -1,6 +1,7 @@
 """The options that every environment has, on every environment."""
 
 import copy
+from pathlib import Path
 
 import gymnasium
 import numpy as np
@@ -20,6 +21,7 @@ from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.view import make_view
 from ginrummy_env.envs import features_of
 from ginrummy_env.envs.observing import last_actions
+from ginrummy_env.records.recorder import read, replay
 
 ROWS = 3
 
@@ -334,3 +336,82 @@ def test_history_agrees_with_the_view():
     env = GinRummySelfPlayEnv(4)
     env.reset(seed=3)
     assert (last_actions(env.views(), 3) == -1).all()
+
+
+@every_environment
+def test_games_can_have_planned_decks(name):
+    """The first deals of the game have them; then chance deals."""
+    decks = np.array([np.random.default_rng(seed).permutation(52) for seed in range(2)])
+    played = Played(name, rules={"turn_bound": 2, "target": 500}, reward="points")
+    played.reset(start={"decks": decks})
+    seen = [played.state.deck.copy()]
+    numbers = played.state.deal_number.copy()
+    for number in range(60):
+        played.step(number, some_legal)
+        now = played.state.deal_number
+        for row in np.flatnonzero(now != numbers):
+            if now[row] < 2:
+                assert (played.state.deck[row] == decks[now[row]]).all()
+            elif now[row] == 2:
+                assert (played.state.deck[row] != decks[1]).any()
+        numbers = now.copy()
+    assert (seen[0] == decks[0]).all()
+    assert (numbers >= 2).any()
+    rows = len(numbers)
+    if rows > 1:  # one list for each row, of any length
+        each = [decks[:1], decks, decks[1:]]
+        if name == "sb3":
+            played.env.set_options([{"start": {"decks": some}} for some in each])
+            played.env.reset()
+        else:
+            played.reset(start={"decks": each})
+        assert (played.state.deck == decks[[0, 0, 1]]).all()
+    for wrong, says in [
+        ({"decks": decks[0]}, "the decks of the first deals are needed"),
+        ({"decks": [[*range(51), 0]]}, "appears twice"),
+        ({"decks": 3}, "the decks of the first deals are needed"),
+        ({"deal": 0}, "'record' is needed"),
+    ]:
+        with pytest.raises(ValueError, match=says):
+            played.reset(start=wrong)
+    with pytest.raises(ValueError, match="leave 'deck' out"):
+        played.reset(deck=READY_DECK, start={"decks": decks})
+    with pytest.raises(ValueError, match="one deck is needed"):
+        Played(name, episode="deal").reset(start={"decks": decks})
+
+
+@every_environment
+def test_games_can_go_on_from_a_record(name):
+    """From where it ends, or from any position in it; the next deal is the environment's own."""
+    text = (Path(__file__).parents[1] / "records" / "in_play.txt").read_text(encoding="utf-8")
+    record = read(text)
+    (positions,) = replay(record)
+    played = Played(name, rules="eaai")
+    for given, place in [({}, -1), ({"deal": 0, "action": 2}, 2)]:
+        for each in (text, record):
+            played.reset(start={"record": each, **given})
+            state = played.state
+            if name in ("pettingzoo", "two seats"):  # elsewhere the opponent may have moved on
+                assert (state.hands == positions.hands[place]).all()
+                assert (state.phase == positions.phase[place]).all()
+                assert (state.player == positions.player[place]).all()
+            assert (state.deck == positions.deck[place]).all()
+            assert (state.scores == [0, 54]).all()
+            assert (state.deal_number == 2).all()
+            count = int(positions.step_count[place])
+            assert (state.history[:, :count] == positions.history[place, :count]).all()
+    for number in range(30):
+        played.step(number)
+    finished = (Path(__file__).parents[1] / "records" / "gin_laid_off.txt").read_text()
+    classic = Played(name)
+    for env, wrong, says in [
+        (played, {"record": text, "action": 99}, "action=99: a whole number from 0 to 7"),
+        (played, {"record": text, "deal": 1}, "deal=1: a whole number from 0 to 0"),
+        (played, {"record": text, "scores": [1, 2]}, "the record decides scores too"),
+        (played, {"record": 5}, "a game's record"),
+        (played, {"record": "ginrummy record"}, "line 1"),
+        (classic, {"record": text}, "its rules are 'eaai', the environment's 'classic'"),
+        (classic, {"record": finished}, "nothing is left to decide"),
+    ]:
+        with pytest.raises(ValueError, match=says):
+            env.reset(start=wrong)
