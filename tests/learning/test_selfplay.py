@@ -14,7 +14,7 @@ import torch
 from ginrummy_agents.learned.inputs import feature_sizes, features
 from ginrummy_agents.learned.policy import Network, NetworkPolicy
 from ginrummy_agents.learned.scaling import NEAR, plane_numbers, scaled, scaled_names
-from ginrummy_env.core.cards import NUM_CARDS
+from ginrummy_env.core.cards import NUM_CARDS, NUM_RANKS
 from ginrummy_env.core.deadwood import deadwood, least_after_discard
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.observation import observe
@@ -26,10 +26,10 @@ from ginrummy_env.policy import make_policy
 from ginrummy_training.cli.main import main
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.learning.curves import read_curves
-from ginrummy_training.learning.selfplay import Learner
-from ginrummy_training.learning.selfplay_network import Actor, actor_arrays, by_suit
-from ginrummy_training.learning.selfplay_run import selfplay_train
-from ginrummy_training.learning.selfplay_settings import PRESETS, SMOKE, SelfPlaySettings
+from ginrummy_training.learning.selfplay.learner import Learner
+from ginrummy_training.learning.selfplay.network import Actor, actor_arrays, by_suit
+from ginrummy_training.learning.selfplay.run import selfplay_train
+from ginrummy_training.learning.selfplay.settings import PRESETS, SMOKE, SelfPlaySettings
 from ginrummy_training.learning.setting_fields import SettingError
 
 TINY = replace(
@@ -96,6 +96,45 @@ class TestNetwork:
             scale = np.abs(expected).max()
             np.testing.assert_allclose(network.logits(seen), expected, rtol=0, atol=1e-5 * scale)
 
+    @pytest.mark.parametrize("changes", [{}, {"near": 0, "direct": False, "layers": 2}])
+    def test_a_run_begins_with_the_weights_of_a_file(self, changes, tmp_path):
+        settings = replace(TINY, **changes)
+        torch.manual_seed(6)
+        arrays = actor_arrays(Actor(settings))
+        about = {name: getattr(settings, name) for name in ("derived", "ahead", "units")}
+        (tmp_path / "first.npz").write_bytes(Network(arrays, about).to_bytes())
+        begun = replace(settings, begin=str(tmp_path / "first.npz"), critic_first=1_000)
+        learner = Learner(begun)
+        learner.begin(0)
+        learner.update(0)  # only the critic learns yet
+        for name, array in actor_arrays(learner.actor).items():
+            assert np.array_equal(array, arrays[name]), name
+        learner.update(1_000)
+        assert not np.array_equal(actor_arrays(learner.actor)["card"], arrays["card"])
+        with pytest.raises(SettingError, match="needs the settings width="):
+            replace(begun, width=8).check()
+
+    def test_a_policy_that_holds_knocks_with_less_only(self):
+        """From the given turn on, as if the rules had that limit."""
+        arrays = actor_arrays(Actor(SMOKE))
+        arrays["card_bias"][NUM_RANKS:] = 50  # knocks whenever it may
+        about = {"derived": True, "ahead": False, "units": True}
+        free = NetworkPolicy(Network(arrays, about))
+        held = NetworkPolicy(Network(arrays, {**about, "hold": 4, "hold_from": 2}))
+        met = 0
+        for view in lookahead_views():
+            left = np.full(len(view), 99)
+            choosing = view.to_move & (view.phase == Phase.DISCARD)
+            left[choosing] = least_after_discard(view.hand[choosing])
+            knocks = [
+                each.act(view, np.random.default_rng(0)) // NUM_CARDS == 1 for each in (free, held)
+            ]
+            may = choosing & (left <= view.knock_limit)
+            assert np.array_equal(knocks[0], may)
+            assert np.array_equal(knocks[1], may & ((left <= 4) | (view.turn < 4)))
+            met += int((knocks[0] & ~knocks[1]).sum())
+        assert met
+
     def test_what_lies_around_a_card_moves_with_it(self):
         """The layer of neighbours is the same at each rank, so far as the suit does not end."""
         settings = replace(SMOKE, direct=False)
@@ -129,6 +168,23 @@ class TestLearning:
             for name, parameter in network.named_parameters():
                 assert parameter.grad is not None, name
                 assert not torch.equal(parameter, before[name]), name
+
+    def test_players_are_held_to_limits_that_they_see(self):
+        learner = Learner(replace(TINY, num_envs=256, num_steps=48, batch=256, held=1.0))
+        learner.begin(0)
+        learner.update(0)
+        held = learner.table.held
+        assert 0.4 < (held == 0).mean() < 0.7
+        assert held.max() == 9
+        r, at = learner.rollout, learner.table._limit_at
+        planes = feature_sizes(True, False, True)[0]
+        seen = r.scalars[..., at - planes * NUM_CARDS]
+        assert set(torch.unique(torch.round(10 * seen)).tolist()) == set(range(10))
+        knocked = r.masks[:, :, NUM_CARDS : 2 * NUM_CARDS].any(2)
+        tens = r.scalars[..., scaled_names().index("deadwood_tens") - planes]
+        assert knocked.any()
+        assert (tens[knocked] <= seen[knocked] + 1e-6).all()  # a legal knock is within the limit
+        assert knocked[seen > 0.85].any()
 
     def test_decisions_of_opponents_are_not_learned_from(self):
         learner = Learner(replace(TINY, num_steps=64))

@@ -6,7 +6,7 @@ here, and nothing is unpickled.
 
 import io
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ginrummy_agents.arrays import read_arrays, require_finite
 from ginrummy_agents.learned.inputs import feature_names, feature_sizes, features
+from ginrummy_agents.learned.neighbours import WINDOW, near_matrices
 from ginrummy_agents.parameters import Parametrized, parameter
 from ginrummy_agents.thresholds import plays_like_eaai
 from ginrummy_env.core.actions import NUM_ACTIONS
@@ -34,14 +35,14 @@ FORMAT = 1
 SHIPPED = ("ppo", "scratch")
 """The agents whose policies come with the package, one for EAAI and one for CLASSIC."""
 
-WINDOW = 5
-"""Ranks that a convolution looks at: all that can be in a run of three with the middle one."""
-
 FEATURE_LARGEST = 3.0
 """No feature is larger, see `learned.inputs`."""
 
 LARGEST = 1e30
 """Of what may come up between features and logits; float32 ends at 3e38."""
+
+MOST_DEADWOOD = 98
+"""Of ten cards: a limit that forbids no knock."""
 
 CHUNK = 1024
 """Rows that go through the layers together, so that what lies between stays in the cache."""
@@ -60,7 +61,8 @@ class Network:
         Args:
             arrays: as `ginrummy_training.learning.network.arrays_of` names them.
             about: the file's description of itself; ``derived``, ``ahead`` and ``units`` (False if
-                it is missing) say which features it reads.
+                it is missing) say which features it reads, ``hold`` the most deadwood that it
+                knocks with after ``hold_from`` turns (any, if they are missing).
 
         Raises:
             ValueError: arrays that are missing, of a wrong shape, not finite, or so large that
@@ -72,6 +74,8 @@ class Network:
         self.num_convolutions = sum(name.startswith("along") for name in arrays)
         self.ahead = bool(about["ahead"])
         self.units = bool(about.get("units", False))
+        self.hold = int(about.get("hold", MOST_DEADWOOD))
+        self.hold_from = int(about.get("hold_from", 0))
         planes, scalars = feature_sizes(self.derived, self.ahead, self.units)
         self._cards, self._planes = planes * NUM_SUITS * NUM_RANKS, planes
         shapes: dict[str, tuple[int, ...]] = {}
@@ -247,30 +251,6 @@ class Network:
         return network
 
 
-def near_matrices(near: Flat, near_rank: Flat) -> tuple[Flat, Flat]:
-    """Return the layer of each card's neighbours as matrices from a suit's planes to its cards.
-
-    Args:
-        near: [C × WINDOW, F], of the cards around each, along the ranks.
-        near_rank: [C, F], of the cards of its rank in all suits.
-
-    Returns:
-        Two of [C × 13, 13 × F] float32.
-    """
-    filters, reach = near.shape[1], WINDOW // 2
-    by_plane = near.reshape(-1, WINDOW, filters)
-    along = np.zeros((len(by_plane), NUM_RANKS, NUM_RANKS, filters), dtype=np.float32)
-    across = np.zeros_like(along)
-    for rank in range(NUM_RANKS):
-        across[:, rank, rank] = near_rank
-        for place in range(WINDOW):
-            seen = rank + place - reach
-            if 0 <= seen < NUM_RANKS:
-                along[:, seen, rank] = by_plane[:, place]
-    size = (len(by_plane) * NUM_RANKS, NUM_RANKS * filters)
-    return along.reshape(size), across.reshape(size)
-
-
 @cache
 def _load(path: Path, changed: int) -> Network:
     """Return the network of a file, read once as long as it does not change."""
@@ -370,6 +350,10 @@ class NetworkPolicy:
 
 def act(network: Network, view: View, rng: Random, temperature: float = 0.0) -> NDArray[np.int16]:
     """Return an action for each row, -1 where it is not the viewer's move; see `Ppo`."""
+    if network.hold < MOST_DEADWOOD:  # as if the rules had this limit
+        holding = view.turn // 2 >= network.hold_from
+        most = np.minimum(view.knock_limit, network.hold)
+        view = replace(view, knock_limit=np.where(holding, most, view.knock_limit))
     masks = view.action_masks()
     logits = network.logits(network.features(view))
     logits[~masks] = -np.inf

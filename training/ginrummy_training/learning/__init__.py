@@ -1,3 +1,3 @@
 """Training: imitation, MaskablePPO, opponents, checkpoints, curves."""
 
-__all__ = ["curves", "imitation", "network", "settings", "train"]
+__all__ = ["curves", "imitation", "network", "selfplay", "settings", "train"]

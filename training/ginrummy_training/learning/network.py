@@ -30,7 +30,7 @@ from stable_baselines3.common.type_aliases import Schedule
 from torch import nn
 
 from ginrummy_agents.learned.inputs import feature_sizes
-from ginrummy_agents.learned.policy import WINDOW
+from ginrummy_agents.learned.neighbours import WINDOW
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS
 

@@ -32,7 +32,7 @@ presets, from the smallest: smoke, demo, quick (the default), full.
 
 With --selfplay nobody is imitated: the network plays both seats and learns from both, by PPO with a
 critic that sees both hands (presets smoke, quick, full). Its settings are in
-training/ginrummy_training/learning/selfplay_settings.py.
+training/ginrummy_training/learning/selfplay/settings.py.
 
 settings are lines of a TOML file, or --set NAME=VALUE (a TOML value; quotes may be left out):
   rules = "eaai"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ginrummy_training.cli.arguments import assignment
 
 if TYPE_CHECKING:
-    from ginrummy_training.learning.selfplay_settings import SelfPlaySettings
+    from ginrummy_training.learning.selfplay.settings import SelfPlaySettings
     from ginrummy_training.learning.settings import TrainSettings
 
 NEEDED = "pip install -e '.[train]'"
@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
         show(settings)
         return 0
     try:
-        from ginrummy_training.learning.selfplay_run import SelfPlayRun, selfplay_train
+        from ginrummy_training.learning.selfplay.run import SelfPlayRun, selfplay_train
     except ModuleNotFoundError as error:
         raise RuntimeError(f"{error.name} is missing: {NEEDED}") from error
     folder, given = options.folder, dict(assignment(text) for text in options.given)
@@ -53,7 +53,7 @@ def settings_of(options: argparse.Namespace) -> "SelfPlaySettings":
     Raises:
         ValueError: an unknown setting, or a bad value.
     """
-    from ginrummy_training.learning.selfplay_settings import PRESETS
+    from ginrummy_training.learning.selfplay.settings import PRESETS
     from ginrummy_training.learning.settings import read_toml
 
     if options.preset not in PRESETS:

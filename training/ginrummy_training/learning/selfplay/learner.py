@@ -4,7 +4,7 @@
 
 Read it from `Learner.update` downwards. In each lap, from one checkpoint to the next:
 
-1. play: every game waits for one decision, of whoever is to move; the policy draws it;
+1. play (`games`): every game waits for a decision of whoever is to move; the policy draws it;
 2. value: a critic that may see both hands says how good each position is;
 3. advantages: what a decision has changed in that (GAE);
 4. learn: PPO's clipped loss with a bonus for entropy, both falling schedules.
@@ -15,7 +15,6 @@ several workers each plays its share of the games, and gradients are averaged in
 """
 
 import math
-from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -26,151 +25,15 @@ import torch.distributed as dist
 from numpy.typing import NDArray
 from torch import nn
 
-from ginrummy_agents.learned.inputs import feature_sizes, with_ahead
-from ginrummy_agents.learned.scaling import scaled
-from ginrummy_agents.win_chance import win_chance
-from ginrummy_env import GinRummySelfPlayEnv, Policy, gae, player_steps
-from ginrummy_env.core.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS
-from ginrummy_env.core.chance import RowRandom, keys
-from ginrummy_env.core.deadwood import deadwood
+from ginrummy_env import gae, player_steps
+from ginrummy_env.core.chance import keys
 from ginrummy_env.core.types import Flat
 from ginrummy_env.envs.selfplay_env import PlayerSteps
-from ginrummy_training.learning.selfplay_network import (
-    HIDDEN_PLANES,
-    HIDDEN_SCALARS,
-    Actor,
-    Critic,
-    by_suit,
-    hidden_planes,
-)
-from ginrummy_training.learning.selfplay_settings import SelfPlaySettings
+from ginrummy_training.learning.selfplay.games import NOT_LEGAL, Rollout, Table
+from ginrummy_training.learning.selfplay.network import Actor, Critic, load_arrays
+from ginrummy_training.learning.selfplay.settings import SelfPlaySettings
 
-POINTS_A_UNIT = 50
-"""Points of a deal that are a reward of 1."""
-
-_GAMES, _ACTIONS, _OPPONENTS = 111, 112, 113  # what random numbers are for, part of their key
-_NOT_LEGAL = -1e9
-
-
-class Rollout:
-    """T decisions in each of N games, and what came of them."""
-
-    def __init__(self, settings: SelfPlaySettings, games: int) -> None:
-        """Make room; one position more than decisions is seen."""
-        planes, scalars = feature_sizes(settings.derived, settings.ahead, settings.units)
-        steps = settings.num_steps
-        suits = (NUM_SUITS, planes * NUM_RANKS), (NUM_SUITS, HIDDEN_PLANES * NUM_RANKS)
-        self.cards = torch.empty(steps + 1, games, *suits[0])
-        self.scalars = torch.empty(steps + 1, games, scalars)
-        self.hidden_cards = torch.empty(steps + 1, games, *suits[1])
-        self.hidden_scalars = torch.empty(steps + 1, games, HIDDEN_SCALARS)
-        self.masks = torch.empty(steps + 1, games, 108, dtype=torch.bool)
-        self.actions = torch.empty(steps, games, dtype=torch.long)
-        self.logs = torch.empty(steps, games)
-        self.seats = np.empty((steps + 1, games), dtype=np.int8)
-        self.ahead = np.empty((steps + 1, games), dtype=np.float32)
-        """The mover's lead in deadwood, in units of the reward."""
-        self.rewards = np.empty((steps, games, 2), dtype=np.float32)
-        self.over = np.empty((steps, games), dtype=np.bool_)
-        self.learned = np.empty((steps, games), dtype=np.bool_)
-        """Whether the learner made the decision and had a choice."""
-
-    def seen(self, rows: torch.Tensor) -> list[torch.Tensor]:
-        """Return planes and scalars of decisions, then the hidden ones, by their number."""
-        parts = (self.cards, self.scalars, self.hidden_cards, self.hidden_scalars)
-        return [part[:-1].flatten(0, 1)[rows] for part in parts]
-
-
-class Table:
-    """This worker's games: plays rollouts with the policy and with the opponents of some rows."""
-
-    def __init__(self, settings: SelfPlaySettings, rank: int = 0) -> None:
-        """Make the games of one worker."""
-        self.settings = settings
-        games = settings.num_envs // settings.workers
-        self.rows = rank * games + np.arange(games)
-        self.env = GinRummySelfPlayEnv(
-            games, rules=settings.parsed_rules(), reward="points", max_deals=settings.max_deals,
-            features="derived" if settings.derived else "raw", report_deals=False,
-        )  # fmt: skip
-        self.endings: Counter[str] = Counter()
-        self.opponents: list[Policy] = []
-        self.assignment = np.full(games, -1)
-        self.theirs = (self.rows % 2).astype(np.int8)
-
-    def begin(self, steps: int) -> None:
-        """Begin new games: those of the lap that begins after so many decisions."""
-        seeds = keys(_GAMES, self.settings.seed, steps, self.rows)
-        self.observations, self.infos = self.env.reset(seed=[int(seed) for seed in seeds])
-
-    def invite(self, policies: list[Policy], assignment: NDArray[np.intp]) -> None:
-        """Let policies play one seat of some games: assignment [N], -1 where both are learned."""
-        self.opponents, self.assignment = policies, assignment
-
-    def play(self, actor: Actor, rollout: Rollout, noise: torch.Generator, update: int) -> None:
-        """Fill a rollout."""
-        for step in range(self.settings.num_steps):
-            self._see(rollout, step)
-            masks = rollout.masks[step]
-            logits = actor(rollout.cards[step], rollout.scalars[step])
-            logits = logits.masked_fill(~masks, _NOT_LEGAL)
-            drawn = torch.rand(logits.shape, generator=noise).clamp_(1e-10, 1 - 1e-7)
-            actions = (logits - torch.log(-torch.log(drawn))).argmax(1)  # by the Gumbel trick
-            learned = (masks.sum(1) > 1).numpy()
-            for number, policy in enumerate(self.opponents):
-                rows = np.flatnonzero(
-                    (self.assignment == number) & (rollout.seats[step] == self.theirs)
-                )
-                if rows.size:
-                    draws = keys(_OPPONENTS, self.settings.seed, update, step, self.rows[rows])
-                    given = policy.act(self.env.views(rows), RowRandom(draws))
-                    actions[rows] = torch.from_numpy(given.astype(np.int64))
-                    learned[rows] = False
-            rollout.learned[step], rollout.actions[step] = learned, actions
-            rollout.logs[step] = logits.log_softmax(1).gather(1, actions[:, None])[:, 0]
-            scores = self.env.state.scores.copy()
-            self.observations, rewards, over, _, self.infos = self.env.step(actions.numpy())
-            rollout.over[step], rollout.rewards[step] = over, 0
-            if over.any():
-                self._pay(rollout.rewards[step], np.flatnonzero(over), rewards, scores)
-        self._see(rollout, self.settings.num_steps)
-
-    def _see(self, rollout: Rollout, step: int) -> None:
-        """Write what is seen now into the rollout."""
-        settings, state, seen = self.settings, self.env.state, self.observations
-        if settings.units:
-            seen = scaled(seen)
-        elif settings.ahead:
-            seen = with_ahead(seen, self.env.views(), settings.derived)
-        at = NUM_CARDS * feature_sizes(settings.derived, settings.ahead, settings.units)[0]
-        rollout.cards[step] = torch.from_numpy(by_suit(seen[:, :at]))
-        rollout.scalars[step] = torch.from_numpy(seen[:, at:])
-        cards, scalars, waiting = hidden_planes(state)
-        rollout.hidden_cards[step] = torch.from_numpy(cards)
-        rollout.hidden_scalars[step] = torch.from_numpy(scalars)
-        mine = deadwood(state.hands[np.arange(len(state)), state.player])
-        rollout.ahead[step] = (waiting.astype(np.float32) - mine) / POINTS_A_UNIT
-        rollout.seats[step] = self.infos["seat"]
-        rollout.masks[step] = torch.from_numpy(self.infos["action_mask"].view(np.bool_))
-
-    def _pay(
-        self,
-        to: Flat,
-        rows: NDArray[np.intp],
-        rewards: NDArray[np.float64],
-        scores: NDArray[np.int16],
-    ) -> None:
-        """Pay deals that are over, and count how they ended."""
-        points = np.rint(100 * rewards[rows, 0]).astype(np.int16)
-        if self.settings.reward == "points":
-            paid = points / POINTS_A_UNIT
-        else:
-            rules, before = self.env.rules, scores[rows]
-            after = win_chance(before, points, rules)
-            paid = 2 * (after - win_chance(before, np.zeros_like(points), rules))
-        to[rows, 0], to[rows, 1] = paid, -paid
-        self.endings["deals"] += len(rows)
-        self.endings["won"] += int((points != 0).sum())
+_ACTIONS = 112  # what random numbers are for, part of their key
 
 
 class Learner:
@@ -181,6 +44,8 @@ class Learner:
         torch.manual_seed(settings.seed % 2**63)
         self.settings, self.rank = settings, rank
         self.actor, self.critic = Actor(settings), Critic(settings)
+        if settings.begin:
+            load_arrays(self.actor, settings.first_network().arrays)
         self.optimizers = [
             torch.optim.Adam(each.parameters(), settings.learning_rate, eps=1e-5)
             for each in (self.actor, self.critic)
@@ -217,7 +82,9 @@ class Learner:
         learned = torch.from_numpy(np.flatnonzero(self.rollout.learned & known))
         gained = torch.from_numpy(advantages.astype(np.float32)).flatten()
         gained = self._normalised(gained, learned)
-        logged = self._learn_policy(learned, gained, entropy)
+        logged = {}
+        if steps >= settings.critic_first:
+            logged = self._learn_policy(learned, gained, entropy)
         aims = torch.from_numpy(returns.astype(np.float32)).flatten()
         fitted = torch.from_numpy(np.flatnonzero(known))
         logged["critic_loss"] = self._learn_values(fitted, aims)
@@ -270,7 +137,7 @@ class Learner:
         for batch in self._batches(rows):
             cards, scalars = r.seen(batch)[:2]
             legal = masks[batch]
-            logs = self.actor(cards, scalars).masked_fill(~legal, _NOT_LEGAL).log_softmax(1)
+            logs = self.actor(cards, scalars).masked_fill(~legal, NOT_LEGAL).log_softmax(1)
             spread = -(logs.exp() * logs.masked_fill(~legal, 0)).sum(1).mean()
             change = logs.gather(1, actions[batch, None])[:, 0] - before[batch]
             ratio = change.exp()

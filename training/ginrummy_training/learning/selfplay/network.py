@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ginrummy_agents.learned.inputs import feature_sizes
-from ginrummy_agents.learned.policy import WINDOW
+from ginrummy_agents.learned.neighbours import WINDOW
 from ginrummy_agents.learned.scaling import NEAR, plane_numbers
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS, card_planes
@@ -28,11 +28,12 @@ from ginrummy_env.core.melds import melding_cards
 from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.types import Flat
 from ginrummy_training.learning.network import SuitLayer
-from ginrummy_training.learning.selfplay_settings import SelfPlaySettings
+from ginrummy_training.learning.selfplay.settings import SelfPlaySettings
 
 OTHER_ACTIONS = NUM_ACTIONS - 2 * NUM_SUITS * NUM_RANKS
-HIDDEN_PLANES, HIDDEN_SCALARS = 3, 1
-"""What the critic sees of the opponent: hand, melded cards, cards that meld; deadwood / 10."""
+HIDDEN_PLANES, HIDDEN_SCALARS = 3, 2
+"""What the critic sees of the opponent: hand, melded cards, cards that meld; deadwood / 10, the
+knock limit that they hold to / 10."""
 
 
 def by_suit(planes: Flat) -> Flat:
@@ -42,16 +43,22 @@ def by_suit(planes: Flat) -> Flat:
     return apart.reshape(count, NUM_SUITS, -1)
 
 
-def hidden_planes(state: BatchState) -> tuple[Flat, Flat, NDArray[np.int16]]:
+def hidden_planes(
+    state: BatchState, limits: NDArray[np.int16]
+) -> tuple[Flat, Flat, NDArray[np.int16]]:
     """Return what the critic sees of those who wait.
 
+    Args:
+        state: of N games.
+        limits: [N] the knock limit that each of them holds to.
+
     Returns:
-        (planes [N, 4, 3 × 13] float32, scalars [N, 1] float32, their deadwood [N] int16).
+        (planes [N, 4, 3 × 13] float32, scalars [N, 2] float32, their deadwood [N] int16).
     """
     hands = state.hands[np.arange(len(state)), 1 - state.player]
     melded, deadwood = melded_cards(hands)
     planes = card_planes(np.stack([hands, melded, melding_cards(hands)], axis=1))
-    scalars = np.minimum(deadwood.astype(np.float32) / 10, 6)[:, None]
+    scalars = np.stack([np.minimum(deadwood / 10, 6), limits / 10], axis=1).astype(np.float32)
     return by_suit(planes.reshape(len(state), -1).astype(np.float32)), scalars, deadwood
 
 
@@ -205,3 +212,31 @@ def actor_arrays(actor: Actor) -> dict[str, Flat]:
         arrays["near_context"] = plain(layer.context.weight.T)
         arrays["near_out"] = plain(layer.out.weight.T)
     return arrays
+
+
+def load_arrays(actor: Actor, arrays: dict[str, Flat]) -> None:
+    """Give a policy the weights of a file: the inverse of `actor_arrays`."""
+
+    def take(parameter: torch.Tensor, name: str) -> None:
+        found = arrays[name] if parameter.dim() == 1 or name == "direct" else arrays[name].T
+        parameter.copy_(torch.from_numpy(np.array(found)))
+
+    with torch.no_grad():
+        for number, layer in enumerate(actor.trunk.layers):
+            assert isinstance(layer, SuitLayer)
+            take(layer.own.weight, f"own{number}")
+            take(layer.common.weight, f"common{number}")
+            take(layer.common.bias, f"bias{number}")
+        for name in ("card", "pool", "other"):
+            take(getattr(actor, name).weight, name)
+            take(getattr(actor, name).bias, f"{name}_bias")
+        if actor.direct is not None:
+            take(actor.direct, "direct")
+        if actor.near is not None:
+            layer, planes = actor.near, actor.near.planes
+            near = arrays["near"].reshape(-1, WINDOW, len(arrays["near_bias"]))
+            layer.near.copy_(torch.from_numpy(near[planes]))
+            layer.rank.copy_(torch.from_numpy(arrays["near_rank"][planes]))
+            take(layer.context.weight, "near_context")
+            take(layer.context.bias, "near_bias")
+            take(layer.out.weight, "near_out")

@@ -17,9 +17,9 @@ from ginrummy_agents.learned.policy import Network, NetworkPolicy, load_network
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.learning.opponent_pool import assign
 from ginrummy_training.learning.run_folder import FORMAT, LAST, Run, Stopwatch
-from ginrummy_training.learning.selfplay import Learner
-from ginrummy_training.learning.selfplay_network import actor_arrays
-from ginrummy_training.learning.selfplay_settings import POOL, SCRATCH, SELF, SelfPlaySettings
+from ginrummy_training.learning.selfplay.learner import Learner
+from ginrummy_training.learning.selfplay.network import actor_arrays
+from ginrummy_training.learning.selfplay.settings import POOL, SCRATCH, SELF, SelfPlaySettings
 from ginrummy_training.learning.train import evaluate, finish
 from ginrummy_training.provenance import fingerprints
 
@@ -27,8 +27,9 @@ Report = Callable[[str], None]
 
 CODE = (
     "ginrummy_agents.learned.scaling",
-    "ginrummy_training.learning.selfplay",
-    "ginrummy_training.learning.selfplay_network",
+    "ginrummy_training.learning.selfplay.learner",
+    "ginrummy_training.learning.selfplay.games",
+    "ginrummy_training.learning.selfplay.network",
 )
 """What gives a checkpoint its meaning, besides the rules and the agents."""
 
@@ -60,6 +61,8 @@ class SelfPlayRun(Run):
             "derived": settings.derived,
             "ahead": settings.ahead,
             "units": settings.units,
+            "hold": settings.hold,
+            "hold_from": settings.hold_from,
             "rules": settings.rules,
             "steps": self.progress.steps,
             "seed": settings.seed,

@@ -2,8 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
+from ginrummy_agents.learned.policy import (
+    SHIPPED,
+    Network,
+    PolicyFileError,
+    load_network,
+    shipped,
+)
 from ginrummy_env.core.chance import MAX_SEED
 from ginrummy_env.core.checks import quoted
 from ginrummy_env.core.rules import Rules
@@ -64,6 +72,22 @@ class SelfPlaySettings:
     joint: bool = True
     """Whether advantages look ahead along the decisions of both players, the value of one being the
     other's loss (it needs a critic that sees both hands); else along each player's own."""
+
+    begin: str = ""
+    """A policy to begin with instead of first weights: ``"scratch"``, ``"ppo"``, or a file that
+    they play. Its network must be that of the settings."""
+    critic_first: int = within(0, 0, MOST)
+    """Decisions at the beginning from which only the critic learns, as for a policy to begin with
+    it knows nothing."""
+    held: float = within(0.5, 0, 1)
+    """Share of the players of deals who are held to a lower knock limit than that of the rules,
+    half of them to gin: they see it as the limit in force. So what comes of waiting is learned,
+    which a policy that knocks as soon as it may would never find out by single actions."""
+    hold: int = within(98, 0, 98)
+    """The most deadwood that the policy knocks with when it plays, at evaluations and from its
+    file."""
+    hold_from: int = within(0, 0, 100)
+    """Own turns of a deal after which it does."""
 
     opponents: tuple[tuple[str, float], ...] = ((SELF, 0.9), (POOL, 0.1))
     """Who plays the other seat in which share of the games: ``"self"``, ``"pool"`` or agents."""
@@ -152,6 +176,8 @@ class SelfPlaySettings:
             SettingError: something that does not exist.
         """
         self.parsed_rules()
+        if self.begin:
+            self.first_network()
         check_policies(
             "opponents", (name for name, _ in self.opponents if name not in (SELF, POOL))
         )
@@ -160,6 +186,27 @@ class SelfPlaySettings:
     def parsed_rules(self) -> Rules:
         """Return the rules; see `settings.TrainSettings.parsed_rules`."""
         return TrainSettings(rules=self.rules).parsed_rules()
+
+    def first_network(self) -> Network:
+        """Return the network to begin with, of ``begin``.
+
+        Raises:
+            SettingError: there is none, or its features or layers are not those of the settings.
+        """
+        named = self.begin in SHIPPED
+        path = shipped(self.parsed_rules(), self.begin) if named else Path(self.begin)
+        try:
+            network = load_network(path)
+        except PolicyFileError as error:
+            names = ", ".join(SHIPPED)
+            raise SettingError(f"begin={quoted(self.begin)}: {names} or a file: {error}") from None
+        theirs = network_settings(network)
+        other = [
+            f"{name}={value}" for name, value in theirs.items() if getattr(self, name) != value
+        ]
+        if other:
+            raise SettingError(f"begin={quoted(self.begin)} needs the settings {', '.join(other)}")
+        return network
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON and TOML can hold them."""
@@ -196,6 +243,20 @@ def _shares(given: Any) -> tuple[tuple[str, float], ...]:
     if not sum(share for _, share in shares):
         raise SettingError(f"opponents={quoted(given)}: a share above 0 is needed")
     return shares
+
+
+def network_settings(network: Network) -> dict[str, Any]:
+    """Return the settings that give a policy the features and layers of a network."""
+    arrays = network.arrays
+    return {
+        "derived": network.derived,
+        "ahead": network.ahead,
+        "units": network.units,
+        "width": len(arrays["bias0"]),
+        "layers": network.num_layers,
+        "direct": "direct" in arrays,
+        "near": len(arrays.get("near_bias", ())),
+    }
 
 
 SCRATCH = SelfPlaySettings()

@@ -1,0 +1,180 @@
+"""The games of the self-play learner: what a rollout holds, and how it is played."""
+
+from collections import Counter
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from ginrummy_agents.learned.inputs import feature_names, feature_sizes, with_ahead
+from ginrummy_agents.learned.scaling import scaled
+from ginrummy_agents.win_chance import win_chance
+from ginrummy_env import GinRummySelfPlayEnv, Policy
+from ginrummy_env.core.actions import DRAW_STOCK, KNOCK
+from ginrummy_env.core.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, card_planes
+from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.deadwood import deadwood, knock_discards
+from ginrummy_env.core.types import Flat
+from ginrummy_training.learning.selfplay.network import (
+    HIDDEN_PLANES,
+    HIDDEN_SCALARS,
+    Actor,
+    by_suit,
+    hidden_planes,
+)
+from ginrummy_training.learning.selfplay.settings import SelfPlaySettings
+
+POINTS_A_UNIT = 50
+"""Points of a deal that are a reward of 1."""
+NOT_LEGAL = -1e9
+"""The logit of an action that is not legal."""
+
+_GAMES, _OPPONENTS, _HELD = 111, 113, 114  # what random numbers are for, part of their key
+_KNOCKS = slice(KNOCK, DRAW_STOCK)
+
+
+class Rollout:
+    """T decisions in each of N games, and what came of them."""
+
+    def __init__(self, settings: SelfPlaySettings, games: int) -> None:
+        """Make room; one position more than decisions is seen."""
+        planes, scalars = feature_sizes(settings.derived, settings.ahead, settings.units)
+        steps = settings.num_steps
+        suits = (NUM_SUITS, planes * NUM_RANKS), (NUM_SUITS, HIDDEN_PLANES * NUM_RANKS)
+        self.cards = torch.empty(steps + 1, games, *suits[0])
+        self.scalars = torch.empty(steps + 1, games, scalars)
+        self.hidden_cards = torch.empty(steps + 1, games, *suits[1])
+        self.hidden_scalars = torch.empty(steps + 1, games, HIDDEN_SCALARS)
+        self.masks = torch.empty(steps + 1, games, 108, dtype=torch.bool)
+        self.actions = torch.empty(steps, games, dtype=torch.long)
+        self.logs = torch.empty(steps, games)
+        self.seats = np.empty((steps + 1, games), dtype=np.int8)
+        self.ahead = np.empty((steps + 1, games), dtype=np.float32)
+        """The mover's lead in deadwood, in units of the reward."""
+        self.rewards = np.empty((steps, games, 2), dtype=np.float32)
+        self.over = np.empty((steps, games), dtype=np.bool_)
+        self.learned = np.empty((steps, games), dtype=np.bool_)
+        """Whether the learner made the decision and had a choice."""
+
+    def seen(self, rows: torch.Tensor) -> list[torch.Tensor]:
+        """Return planes and scalars of decisions, then the hidden ones, by their number."""
+        parts = (self.cards, self.scalars, self.hidden_cards, self.hidden_scalars)
+        return [part[:-1].flatten(0, 1)[rows] for part in parts]
+
+
+class Table:
+    """This worker's games: plays rollouts with the policy and with the opponents of some rows."""
+
+    def __init__(self, settings: SelfPlaySettings, rank: int = 0) -> None:
+        """Make the games of one worker."""
+        self.settings = settings
+        games = settings.num_envs // settings.workers
+        self.rows = rank * games + np.arange(games)
+        self.env = GinRummySelfPlayEnv(
+            games, rules=settings.parsed_rules(), reward="points", max_deals=settings.max_deals,
+            features="derived" if settings.derived else "raw", report_deals=False,
+        )  # fmt: skip
+        self.endings: Counter[str] = Counter()
+        self.opponents: list[Policy] = []
+        self.assignment = np.full(games, -1)
+        self.theirs = (self.rows % 2).astype(np.int8)
+        self.held = np.zeros((games, 2), dtype=np.int16)
+        """The knock limit that each player holds to in the deal."""
+        names = feature_names(settings.derived, settings.ahead, settings.units)
+        planes = feature_sizes(settings.derived, settings.ahead, settings.units)[0]
+        self._limit_at = names.index("knock_limit") - planes + NUM_CARDS * planes
+
+    def begin(self, steps: int) -> None:
+        """Begin new games: those of the lap that begins after so many decisions."""
+        seeds = keys(_GAMES, self.settings.seed, steps, self.rows)
+        self.observations, self.infos = self.env.reset(seed=[int(seed) for seed in seeds])
+        self._hold(np.arange(len(self.rows)), steps, -1)
+
+    def _hold(self, rows: NDArray[np.intp], update: int, step: int) -> None:
+        """Draw the limits that both players hold to in the deals that begin."""
+        limits = self.env.state.knock_limit[rows, None]
+        drawn = RowRandom(keys(_HELD, self.settings.seed, update, step + 1, self.rows[rows]))
+        free, gin = (drawn.random((len(rows), 2)) >= p for p in (self.settings.held, 0.5))
+        lower = np.floor(drawn.random((len(rows), 2)) * limits).astype(np.int16)
+        self.held[rows] = np.where(free, limits, np.where(gin, 0, lower))
+
+    def invite(self, policies: list[Policy], assignment: NDArray[np.intp]) -> None:
+        """Let policies play one seat of some games: assignment [N], -1 where both are learned."""
+        self.opponents, self.assignment = policies, assignment
+
+    def play(self, actor: Actor, rollout: Rollout, noise: torch.Generator, update: int) -> None:
+        """Fill a rollout."""
+        for step in range(self.settings.num_steps):
+            self._see(rollout, step)
+            masks = rollout.masks[step]
+            logits = actor(rollout.cards[step], rollout.scalars[step])
+            logits = logits.masked_fill(~masks, NOT_LEGAL)
+            drawn = torch.rand(logits.shape, generator=noise).clamp_(1e-10, 1 - 1e-7)
+            actions = (logits - torch.log(-torch.log(drawn))).argmax(1)  # by the Gumbel trick
+            learned = (masks.sum(1) > 1).numpy()
+            for number, policy in enumerate(self.opponents):
+                rows = np.flatnonzero(
+                    (self.assignment == number) & (rollout.seats[step] == self.theirs)
+                )
+                if rows.size:
+                    draws = keys(_OPPONENTS, self.settings.seed, update, step, self.rows[rows])
+                    given = policy.act(self.env.views(rows), RowRandom(draws))
+                    actions[rows] = torch.from_numpy(given.astype(np.int64))
+                    learned[rows] = False
+            rollout.learned[step], rollout.actions[step] = learned, actions
+            rollout.logs[step] = logits.log_softmax(1).gather(1, actions[:, None])[:, 0]
+            scores = self.env.state.scores.copy()
+            self.observations, rewards, over, _, self.infos = self.env.step(actions.numpy())
+            rollout.over[step], rollout.rewards[step] = over, 0
+            if over.any():
+                rows = np.flatnonzero(over)
+                self._pay(rollout.rewards[step], rows, rewards, scores)
+                self._hold(rows, update, step)
+        self._see(rollout, self.settings.num_steps)
+
+    def _see(self, rollout: Rollout, step: int) -> None:
+        """Write what is seen now into the rollout."""
+        settings, state, seen = self.settings, self.env.state, self.observations
+        if settings.units:
+            seen = scaled(seen)
+        elif settings.ahead:
+            seen = with_ahead(seen, self.env.views(), settings.derived)
+        at = NUM_CARDS * feature_sizes(settings.derived, settings.ahead, settings.units)[0]
+        games = np.arange(len(state))
+        limits = self.held[games, state.player]
+        rollout.cards[step] = torch.from_numpy(by_suit(seen[:, :at]))
+        rollout.scalars[step] = torch.from_numpy(seen[:, at:])
+        rollout.scalars[step, :, self._limit_at - at] = torch.from_numpy(limits / 10)
+        cards, scalars, waiting = hidden_planes(state, self.held[games, 1 - state.player])
+        rollout.hidden_cards[step] = torch.from_numpy(cards)
+        rollout.hidden_scalars[step] = torch.from_numpy(scalars)
+        hands = state.hands[games, state.player]
+        mine = deadwood(hands)
+        rollout.ahead[step] = (waiting.astype(np.float32) - mine) / POINTS_A_UNIT
+        rollout.seats[step] = self.infos["seat"]
+        masks = self.infos["action_mask"].view(np.bool_)
+        low = np.flatnonzero((limits < state.knock_limit) & masks[:, _KNOCKS].any(axis=1))
+        if low.size:
+            kept = masks[low]
+            kept[:, _KNOCKS] &= card_planes(knock_discards(hands[low], limits[low]))
+            masks[low] = np.where(kept.any(axis=1)[:, None], kept, masks[low])
+        rollout.masks[step] = torch.from_numpy(masks)
+
+    def _pay(
+        self,
+        to: Flat,
+        rows: NDArray[np.intp],
+        rewards: NDArray[np.float64],
+        scores: NDArray[np.int16],
+    ) -> None:
+        """Pay deals that are over, and count how they ended."""
+        points = np.rint(100 * rewards[rows, 0]).astype(np.int16)
+        if self.settings.reward == "points":
+            paid = points / POINTS_A_UNIT
+        else:
+            rules, before = self.env.rules, scores[rows]
+            after = win_chance(before, points, rules)
+            paid = 2 * (after - win_chance(before, np.zeros_like(points), rules))
+        to[rows, 0], to[rows, 1] = paid, -paid
+        self.endings["deals"] += len(rows)
+        self.endings["won"] += int((points != 0).sum())
