@@ -17,7 +17,7 @@ LOCK_PINS := 'torch==2.13.0' 'soupsieve<3'
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-scale test test-main test-scale test-peers lint format demo notebooks bench lock \
+.PHONY: help install install-scale test test-main test-scale test-peers lint format demo notebooks docs bench lock \
 	clean distclean
 
 help:  ## list the targets
@@ -71,6 +71,11 @@ demo: $(STAMP)  ## a match, an agent that learns, a ladder and a game to look at
 # Results are cached in build/notebooks: an interrupted run resumes.
 notebooks: $(STAMP)  ## execute notebooks/*.ipynb on full settings, in under an hour on two cores
 	$(BIN)/ginrummy notebooks --force
+
+# The pages open from the disk: no server is needed.
+docs: $(STAMP)  ## build the documentation site into build/docs; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "open build/docs/index.html in a browser"
 
 bench: $(STAMP)  ## measure speed against OpenSpiel and RLCard
 	$(BIN)/python -m benchmarks
