@@ -3,8 +3,15 @@
 Needs the extra ``train``; torch is imported when a policy is made.
 """
 
+import hashlib
 import inspect
+import json
 import os
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -16,6 +23,18 @@ from ginrummy_env.core.checks import flag
 from ginrummy_env.core.view import View
 from ginrummy_env.envs.features import features_of, features_of_size
 from ginrummy_env.envs.observing import last_actions
+from ginrummy_env.policy import parse_spec
+
+TRUST = "GINRUMMY_TRUST"
+"""The environment variable that lets names of policies (``sb3:FILE``) unpickle files if it is 1."""
+
+ALGORITHMS = {
+    "sb3_contrib.common.maskable.policies": "sb3_contrib.MaskablePPO",
+    "sb3_contrib.qrdqn.policies": "sb3_contrib.QRDQN",
+    "stable_baselines3.dqn.policies": "stable_baselines3.DQN",
+    "stable_baselines3.common.policies": "stable_baselines3.PPO",
+}
+"""The algorithm of a saved model, by the module of its policy; A2C shares that of PPO."""
 
 
 class SB3Policy:
@@ -73,11 +92,14 @@ class SB3Policy:
 
         Args:
             path: of the zip file.
-            algorithm: the model's class; sb3_contrib.MaskablePPO if None.
+            algorithm: the model's class; if None the file says it.
             options: of the policy.
+
+        Raises:
+            OSError: the file cannot be read.
+            ValueError: it holds no model, or one of an unknown algorithm.
         """
-        if algorithm is None:
-            from sb3_contrib import MaskablePPO as algorithm
+        algorithm = algorithm or algorithm_of(path)
         return cls(algorithm.load(path, device="cpu"), **options)
 
     def act(self, view: View, rng: Random) -> NDArray[np.int16]:
@@ -120,6 +142,105 @@ class SB3Policy:
             known = {"action_masks": safe} if takes_masks else {}
             chances = policy.get_distribution(tensor, **known).distribution.probs
         return chances.numpy(force=True).astype(np.float64)
+
+
+class SB3File(SB3Policy):
+    """The model of a file, as ``sb3:FILE`` names it.
+
+    Attributes:
+        path: of the file.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Load the model that a text names: ``FILE`` or ``FILE,deterministic=true``.
+
+        Raises:
+            ValueError: a text that names none, or nobody has said that the file is to be trusted.
+            OSError: the file cannot be read.
+        """
+        _, given = parse_spec(f"sb3:{text}", {""})
+        self.path = str(given.pop("", ""))
+        unknown = given.keys() - {"deterministic"}
+        if not self.path or unknown:
+            raise ValueError(f"sb3:{text}: sb3:FILE.zip or sb3:FILE.zip,deterministic=true")
+        if os.environ.get(TRUST) != "1":
+            raise ValueError(
+                f"sb3:{self.path}: the file is unpickled, which can run any code. If you trust it: "
+                f"--trust on the command line, {TRUST}=1 in the environment, or in Python "
+                "SB3Policy.load(path)"
+            )
+        options = {name: flag(name, value) for name, value in given.items()}
+        algorithm = algorithm_of(self.path)
+        super().__init__(
+            algorithm.load(self.path, device="cpu"), name=Path(self.path).stem, **options
+        )
+        self._options = options
+
+    def fingerprint(self) -> str:
+        """Return what decides how it plays: the file's content, and the options."""
+        content = hashlib.sha256(Path(self.path).read_bytes()).hexdigest()
+        return f"{content} {self._options}"
+
+    def __reduce__(self) -> tuple[type, tuple[str]]:
+        """Pickle by name: who unpickles it has to trust the file, too."""
+        given = "".join(f",{name}={value}" for name, value in self._options.items())
+        return type(self), (self.path + given,)
+
+
+class _SB3Files:
+    """Makes policies of files; what stands behind ``sb3:`` is the path and options."""
+
+    takes_text = True
+    about = "a model of Stable-Baselines3 or sb3-contrib: sb3:FILE.zip, with --trust"
+
+    def __call__(self, text: str) -> SB3Policy:
+        return SB3File(text)
+
+
+SB3 = _SB3Files()
+
+
+@contextmanager
+def trusting(files: bool = True) -> Iterator[None]:
+    """Let names of policies unpickle files, in this process and in those that it starts.
+
+    Args:
+        files: whether to; if False nothing changes.
+    """
+    before = os.environ.get(TRUST)
+    if files:
+        os.environ[TRUST] = "1"
+    try:
+        yield
+    finally:
+        if files and before is None:
+            del os.environ[TRUST]
+        elif files and before is not None:
+            os.environ[TRUST] = before
+
+
+def algorithm_of(path: str | os.PathLike[str]) -> Any:
+    """Return the class of the algorithm that saved a file. Nothing is unpickled.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it holds no model, or one of an unknown algorithm.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            data = json.loads(archive.read("data"))
+        module = data["policy_class"]["__module__"]
+    except (zipfile.BadZipFile, KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{os.fspath(path)} is not a model of Stable-Baselines3") from error
+    if module not in ALGORITHMS:
+        raise ValueError(
+            f"{os.fspath(path)}: its policy is of {module}; SB3Policy(ALGORITHM.load(path)) takes "
+            "what it can use"
+        )
+    package, _, name = ALGORITHMS[module].partition(".")
+    if name == "PPO" and "clip_range" not in data:
+        name = "A2C"
+    return getattr(import_module(package), name)
 
 
 def _values_of(policy: Any) -> Any:

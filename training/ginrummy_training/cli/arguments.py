@@ -18,7 +18,8 @@ rules:
 AGENTS_HELP = """\
 agents:
   A name, with parameters after a colon: simple   gold:knock=4   heuristic:knock=4,score=40
-  `ginrummy agents` lists them.
+  `ginrummy agents` lists them. With --trust also sb3:FILE.zip, a model of Stable-Baselines3: its
+  file is unpickled, which can run any code.
 """
 
 
@@ -115,6 +116,13 @@ def add_force(parser: argparse.ArgumentParser) -> None:
     """Add ``--force``."""
     parser.add_argument("--force", action="store_true",
                         help="replace a file, or results of other games")  # fmt: skip
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """Add ``--trust``."""
+    parser.add_argument("--trust", action="store_true",
+                        help="unpickle the files of agents sb3:FILE.zip, which can run any "
+                        "code")  # fmt: skip
 
 
 def add_games(parser: argparse.ArgumentParser, default: int, of: str = "of each pairing") -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ginrummy_env import __version__
 from ginrummy_env.core.checks import did_you_mean
+from ginrummy_env.envs.sb3_policy import trusting
 from ginrummy_training.cli.arguments import Parser
 
 GROUPS = {
@@ -109,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"ginrummy: no command {command!r}{near}", file=sys.stderr)
             return 2
         options = parser_of(command).parse_args(rest)
-        code: int = options.run(options)
+        with trusting(getattr(options, "trust", False)):
+            code: int = options.run(options)
         return code
     except BrokenPipeError:
         # Whoever reads the output has closed it (`| head`). Python would complain again at exit.

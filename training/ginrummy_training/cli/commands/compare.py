@@ -10,6 +10,7 @@ from ginrummy_training.cli.arguments import (
     add_out,
     add_rules,
     add_seed,
+    add_trust,
     add_workers,
 )
 
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="the opponent of all (simple)")  # fmt: skip
     add_rules(parser)
     add_seed(parser)
+    add_trust(parser)
     add_out(parser, "CSV file for the table")
     add_force(parser)
     add_games(parser, 6_000, "of each agent")

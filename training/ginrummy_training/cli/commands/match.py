@@ -13,6 +13,7 @@ from ginrummy_training.cli.arguments import (
     add_playing,
     add_rules,
     add_seed,
+    add_trust,
     whole,
 )
 
@@ -52,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agents", nargs=2, metavar="AGENT")
     add_rules(parser)
     add_seed(parser)
+    add_trust(parser)
     add_out(parser, "folder for the results, and to resume from")
     add_force(parser)
     add_playing(parser, 10_000)

@@ -10,6 +10,7 @@ from ginrummy_training.cli.arguments import (
     add_out,
     add_rules,
     add_seed,
+    add_trust,
     whole,
 )
 
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agent", nargs="?", metavar="AGENT", help="(simple)")
     add_rules(parser, None)
     add_seed(parser, None)
+    add_trust(parser)
     add_out(parser, "file for the record of the game; with --web a folder")
     add_force(parser)
     parser.add_argument("--web", action="store_true",

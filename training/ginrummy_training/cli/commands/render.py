@@ -11,6 +11,7 @@ from ginrummy_training.cli.arguments import (
     add_out,
     add_rules,
     add_seed,
+    add_trust,
     whole,
 )
 
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     add_rules(parser)
     add_seed(parser)
+    add_trust(parser)
     add_out(parser, f"file for the picture ({', '.join(SUFFIXES)})")
     add_force(parser)
     parser.add_argument("--steps", type=whole, default=20, metavar="N",

@@ -13,6 +13,7 @@ from ginrummy_training.cli.arguments import (
     add_ray,
     add_rules,
     add_seed,
+    add_trust,
     add_workers,
     whole,
 )
@@ -50,6 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agents", nargs="+", metavar="AGENT")
     add_rules(parser)
     add_seed(parser)
+    add_trust(parser)
     add_out(parser, "folder for the data, and to resume from", required=True)
     add_games(parser, 1_000, "in all")
     parser.add_argument("--shard-games", type=whole, default=1_000, metavar="N",

@@ -13,6 +13,7 @@ from ginrummy_training.cli.arguments import (
     add_playing,
     add_rules,
     add_seed,
+    add_trust,
 )
 
 HELP = f"""\
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("agents", nargs="+", metavar="AGENT")
     add_rules(parser)
     add_seed(parser)
+    add_trust(parser)
     add_out(parser, "folder for results and plots, and to resume from")
     add_force(parser)
     add_playing(parser, 2_000)

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ginrummy_training.cli.arguments import RULES_HELP, assignment, whole
+from ginrummy_training.cli.arguments import RULES_HELP, add_trust, assignment, whole
 from ginrummy_training.cli.commands import train_selfplay
 from ginrummy_training.cli.commands.train_selfplay import NEEDED, show
 
@@ -69,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rules", metavar="RULES", help="a preset or settings, see below (eaai)")
     parser.add_argument("--seed", type=whole, metavar="N",
                         help="seed of decks, agents and weights (0)")  # fmt: skip
+    add_trust(parser)
     parser.add_argument("--show", action="store_true",
                         help="print the settings, of FOLDER's run if it has one")  # fmt: skip
     parser.set_defaults(run=run)

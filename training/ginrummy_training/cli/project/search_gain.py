@@ -9,6 +9,7 @@ from ginrummy_training.cli.arguments import (
     add_out,
     add_rules,
     add_seed,
+    add_trust,
     whole,
 )
 
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="the opponent of the base policy (simple)")  # fmt: skip
     add_rules(parser, "eaai")
     add_seed(parser)
+    add_trust(parser)
     add_out(parser, "JSON file; the plot is written next to it")
     add_force(parser)
     parser.add_argument("--deals", type=whole, default=1_000, metavar="N", help="(1,000)")

@@ -51,7 +51,7 @@ class WebError(Exception):
 def registered() -> list[str]:
     """Return the names of all agents that are installed and can play by their name alone."""
     names = {point.name for point in entry_points(group=ENTRY_POINTS)}
-    return sorted(names - {"exec"})  # which needs the command of a program
+    return sorted(names - {"exec", "sb3"})  # which need the command of a program, or a file
 
 
 class WebGame:
