@@ -7,7 +7,7 @@ group ``ginrummy_env.policies``, where the ``agents`` package, and any other, sa
 
 import os
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from importlib import import_module
@@ -116,6 +116,47 @@ class SeatPolicy(Policy, Protocol):
 
     def forfeit_reason(self, seat: int) -> str:
         """Return in words why the policy forfeited the game at a seat, "" if it did not."""
+        ...
+
+
+Melds = tuple[int, ...]
+"""Cards laid down as melds, each as a mask (`core.cards`), in the player's order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Showdown:
+    """What lies on the table at the end of a deal that was settled by the players' own melds."""
+
+    knocker_melds: Melds
+    defender_melds: Melds
+    layoffs: Melds
+    """The defender's cards on each of the knocker's melds."""
+
+
+@runtime_checkable
+class MeldingPolicy(SeatPolicy, Protocol):
+    """A seat policy that may lay down melds of its own choice, where a match settles by them.
+
+    Attributes:
+        own_melds: whether it does. If not, it only hears of what others lay down.
+    """
+
+    own_melds: bool
+
+    def lay_down(
+        self, seats: NDArray[np.int64], view: View, knocked: Sequence[Melds] | None
+    ) -> Sequence[Melds | Forfeit | None]:
+        """Return the melds that are laid down at each seat; None leaves them to the match.
+
+        Args:
+            seats: [N].
+            view: N rows, what the seats see once somebody has knocked.
+            knocked: what the knockers have laid down; None: these seats are the knockers.
+        """
+        ...
+
+    def laid_down(self, seats: NDArray[np.int64], shown: Sequence[Showdown]) -> None:
+        """Learn what lies on the table, before `deals_over` reports the same deals."""
         ...
 
 

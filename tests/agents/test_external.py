@@ -122,7 +122,7 @@ def test_a_program_plays_whole_games_and_is_told_of_their_ends():
         assert table["done"].all()
         assert not table["forfeit_a"].any()
         assert policy.name == "none"
-        assert not policy._running.seats
+        assert not policy._session.games
         again = played([policy, "simple"], games=4, batch=2)
     assert (again["points_a"] == table["points_a"]).all()
 
@@ -319,10 +319,12 @@ public class TinyPlayer implements GinRummyPlayer {
     int deals = 0, me, wrong = 0;
     ArrayList<Card> hand = new ArrayList<>();
     Card drawn;
+    boolean defends;
     public TinyPlayer() { instances++; System.out.println("a player that prints"); }
     public void startGame(int playerNum, int startingPlayerNum, Card[] cards) {
         if (cards.length != 10 || ++deals == FAULT) { throw new IllegalStateException("dealt"); }
         me = playerNum;
+        defends = false;
         hand.clear();
         for (Card card : cards) { hand.add(card); }
     }
@@ -334,8 +336,12 @@ public class TinyPlayer implements GinRummyPlayer {
     public void reportDiscard(int playerNum, Card card) {
         if (playerNum == me && !hand.remove(card)) { throw new IllegalStateException("not held"); }
     }
-    public ArrayList<ArrayList<Card>> getFinalMelds() { return null; }
-    public void reportFinalMelds(int playerNum, ArrayList<ArrayList<Card>> melds) { }
+    public ArrayList<ArrayList<Card>> getFinalMelds() {
+        return defends ? new ArrayList<>() : null;
+    }
+    public void reportFinalMelds(int playerNum, ArrayList<ArrayList<Card>> melds) {
+        defends = playerNum != me;
+    }
     public void reportScores(int[] scores) { }
     public void reportLayoff(int playerNum, Card card, ArrayList<Card> meld) { }
     public void reportFinalHand(int playerNum, ArrayList<Card> cards) { }
@@ -388,6 +394,18 @@ def test_players_of_the_challenge_play_by_the_bridge(java, shared):
     assert table["done"].all()
     assert not table["forfeit_a"].any()
     assert not table["knocks"].sum() - table["knock_b"].sum() - table["gin_b"].sum()
+
+
+def test_melds_of_a_player_of_the_challenge_count_with_own_melds(java):
+    with java_player(java, "tiny.TinyPlayer", own_melds=True) as policy:
+        table = played([policy, "simple"], games=4, batch=2)
+    assert not table["forfeit_a"].any()
+    with java_player(java, "tiny.TinyPlayer") as policy:
+        exact = played([policy, "simple"], games=4, batch=2)
+    # The tiny player melds nothing of its own: it is left with more than by the rules.
+    assert table["points_b"].sum() / table["knocks"].sum() > 1.2 * (
+        exact["points_b"].sum() / exact["knocks"].sum()
+    )
 
 
 def test_an_exception_in_a_player_of_the_challenge_is_a_forfeit(java, caplog):

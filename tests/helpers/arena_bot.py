@@ -31,6 +31,11 @@ def play(fault, after):
                 print("child", child.pid, os.getpid(), file=sys.stderr, flush=True)
                 with open(os.environ["ARENA_PIDS"], "w") as pids:
                     pids.write(f"{child.pid} {os.getpid()}")
+        if message["type"] == "lay_down":
+            if fault == "exits at melds":
+                sys.exit(3)
+            melds = {"melds two cards": ["3s 4s"], "melds are words": "none"}.get(fault, [])
+            say({"game": message["game"], "melds": melds})
         if message["type"] != "move":
             continue
         moves += 1
@@ -64,6 +69,9 @@ def play(fault, after):
                 action = "throw the king"
             if fault == "memory":
                 _held = bytearray(1 << 31)
+        if fault == "knocks with nothing":
+            say({"game": game, "action": action, "melds": []})
+            continue
         say({"game": game, "action": action})
 
 

@@ -29,7 +29,9 @@ def compile_bridge(out: Path) -> None:
         raise ProgramError(f"javac failed: {made.stderr.strip()[:500]}")
 
 
-def bridge_agent(out: Path, class_path: str, player: str, *, shared: bool = False) -> str:
+def bridge_agent(
+    out: Path, class_path: str, player: str, *, shared: bool = False, own_melds: bool = False
+) -> str:
     """Return the text form of the agent that a player of the challenge is.
 
     Args:
@@ -37,7 +39,9 @@ def bridge_agent(out: Path, class_path: str, player: str, *, shared: bool = Fals
         class_path: of the challenge's classes and the player's, as java takes it.
         player: full name of its class.
         shared: one class loader for all games.
+        own_melds: settle its deals as the challenge does; see `own_melds`.
     """
     # Serial garbage collection: the bridge shares the machine with the match.
     words = ["java", "-XX:+UseSerialGC", "-cp", str(out), "GinRummyBridge"]
-    return "exec:" + shlex.join([*words, *["--shared"] * shared, class_path, player])
+    command = shlex.join([*words, *["--shared"] * shared, class_path, player])
+    return f"exec:{command}" + "; melds=own" * own_melds

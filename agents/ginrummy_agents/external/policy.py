@@ -2,49 +2,34 @@
 
 import os
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from hashlib import file_digest, sha256
 from shutil import which
-from time import monotonic
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.external import protocol
-from ginrummy_agents.external.process import Limits, Program, ProgramError
+from ginrummy_agents.external.answers import Answer
+from ginrummy_agents.external.own_melds import flaw
+from ginrummy_agents.external.process import Limits, ProgramError
+from ginrummy_agents.external.session import Fault, Game, Session
 from ginrummy_env.core.actions import format_action
 from ginrummy_env.core.chance import Random
+from ginrummy_env.core.checks import one_of
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
-from ginrummy_env.policy import Forfeit
+from ginrummy_env.policy import Forfeit, Melds, Showdown
 
 MAX_FAILURES = 3
 """A program that ends so many times without finishing a game is not started again."""
 
+SETTLEMENTS = ("exact", "own")
+"""Values of the option ``melds``."""
+
 _CLOSE_SECONDS = 0.2
-
-
-@dataclass(slots=True)
-class _Seat:
-    """One game as the program knows it."""
-
-    game: int
-    deal: int = -1
-    reported: int = 0
-    """Actions of this deal that the program has been told of."""
-    seconds: float = 0.0
-
-
-@dataclass(slots=True)
-class _Running:
-    """A program that is ready."""
-
-    program: Program
-    sections: tuple[str, ...]
-    rules: Rules
-    seats: dict[int, _Seat] = field(default_factory=dict)
 
 
 class ExternalPolicy:
@@ -56,12 +41,20 @@ class ExternalPolicy:
     is started again for the next ones.
     """
 
-    def __init__(self, command: str | Sequence[str], limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        limits: Limits | None = None,
+        *,
+        own_melds: bool = False,
+    ) -> None:
         """Keep the command; nothing is started yet.
 
         Args:
             command: as a shell would split it (no shell is used), or its words.
             limits: what the program may use.
+            own_melds: whether matches settle its deals by the players' own melds and a greedy
+                lay-off, as the AAAI-21 challenge does (see `own_melds`), not by the exact rules.
 
         Raises:
             ValueError: an empty command.
@@ -71,9 +64,10 @@ class ExternalPolicy:
             raise ValueError("exec: a command is needed, such as exec:./mybot")
         self.command = words
         self.limits = limits or Limits()
+        self.own_melds = own_melds
         self.name = ""
         """What the program calls itself, once it has been started."""
-        self._running: _Running | None = None
+        self._session: Session | None = None
         self._reasons: dict[int, tuple[Forfeit, str]] = {}
         self._failures = 0
         self._started = False
@@ -81,7 +75,7 @@ class ExternalPolicy:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Return the policy that a text describes: the command, then limits behind semicolons.
+        """Return the policy that a text describes: the command, then options behind semicolons.
 
         >>> ExternalPolicy.parse("./bot --fast; move_seconds=2").limits.move_seconds
         2.0
@@ -94,15 +88,20 @@ class ExternalPolicy:
             each.name: int if each.name == "memory_mb" else float for each in fields(Limits)
         }
         limits: dict[str, Any] = {}
+        melds = "exact"
         for part in given:
             name, _, value = (piece.strip() for piece in part.partition("="))
+            if name == "melds":
+                melds = one_of("exec: melds", value, SETTLEMENTS)
+                continue
             if name not in kinds:
-                raise ValueError(f"exec: unknown limit {name!r}; the limits are {', '.join(kinds)}")
+                known = ", ".join([*kinds, "melds"])
+                raise ValueError(f"exec: unknown limit {name!r}; the limits are {known}")
             try:
                 limits[name] = kinds[name](value)
             except ValueError:
                 raise ValueError(f"exec: {name}={value!r}: a number is needed") from None
-        return cls(command, Limits(**limits))
+        return cls(command, Limits(**limits), own_melds=melds == "own")
 
     def __repr__(self) -> str:
         return f"ExternalPolicy({shlex.join(self.command)!r})"
@@ -116,14 +115,15 @@ class ExternalPolicy:
             if os.path.isfile(path):
                 with open(path, "rb") as file:
                     digest.update(file_digest(file, "sha256").digest())
-        return f"{shlex.join(self.command)} {digest.hexdigest()[:16]} {self.limits}"
+        settled = " own melds" if self.own_melds else ""
+        return f"{shlex.join(self.command)} {digest.hexdigest()[:16]} {self.limits}{settled}"
 
     def __getstate__(self) -> dict[str, Any]:
         """Give the command and limits; a process of its own is started where it is loaded."""
-        return {"command": self.command, "limits": self.limits}
+        return {"command": self.command, "limits": self.limits, "own_melds": self.own_melds}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(state["command"], state["limits"])  # type: ignore[misc]
+        self.__init__(**state)  # type: ignore[misc]
 
     def __enter__(self) -> Self:
         return self
@@ -132,7 +132,7 @@ class ExternalPolicy:
         self.close()
 
     def __del__(self) -> None:
-        if getattr(self, "_running", None) is not None:
+        if getattr(self, "_session", None) is not None:
             self.close()
 
     def act(self, view: View, rng: Random) -> NDArray[np.int16]:
@@ -163,18 +163,18 @@ class ExternalPolicy:
         """
         actions = np.zeros(len(view), dtype=np.int16)
         rows = np.flatnonzero(view.to_move).tolist()
-        running = self._ready(view.rules, seats[rows].tolist())
-        if running is not None:
+        session = self._ready(view.rules, seats[rows].tolist())
+        if session is not None:
             asked = [row for row in rows if int(seats[row]) not in self._reasons]
-            self._ask(running, asked, seats, view, actions)
+            self._ask_for_moves(session, asked, seats, view, actions)
         for row in rows:
             if int(seats[row]) in self._reasons:
                 actions[row] = self._reasons[int(seats[row])][0]
         return actions
 
-    def _ask(
+    def _ask_for_moves(
         self,
-        running: _Running,
+        session: Session,
         asked: list[int],
         seats: NDArray[np.int64],
         view: View,
@@ -183,92 +183,131 @@ class ExternalPolicy:
         """Ask for moves in some rows, and write them into ``actions``."""
         part = view if len(asked) == len(view) else view.select(asked)
         masks = part.action_masks()
-        known = [self._seat(running, int(seats[row])) for row in asked]
-        since = self._since(known, part)
-        games = [seat.game for seat in known]
-        running.program.send(
-            b"".join(protocol.move_requests(part, games, since, masks, running.sections))
-        )
-        waiting = {seat.game: place for place, seat in enumerate(known)}
+        games = [self._game(session, int(seats[row])) for row in asked]
+        since = session.since(games, part)
+        numbers = [game.number for game in games]
+
+        def take(place: int, answer: Answer) -> Fault | None:
+            if answer.action is None:
+                return Forfeit.UNREADABLE, answer.wrong or "answered with no action"
+            if not masks[place, answer.action]:
+                legal = ", ".join(map(format_action, np.flatnonzero(masks[place]).tolist()))
+                what = format_action(answer.action)
+                return Forfeit.ILLEGAL, f"answered {what}, which is not legal; legal: {legal}"
+            games[place].melds = answer.melds
+            actions[asked[place]] = answer.action
+            return None
+
+        lines = protocol.move_requests(part, numbers, since, masks, session.sections)
+        self._ask(session, games, lines, take)
+
+    def _ask(
+        self,
+        session: Session,
+        games: list[Game],
+        requests: list[bytes],
+        take: Callable[[int, Answer], Fault | None],
+    ) -> None:
+        """Ask, see `Session.ask`; forfeit what a fault costs."""
         try:
-            self._listen(running, waiting, known, seats[asked], masks, actions, asked)
+            for game, fault in session.ask(games, requests, take):
+                self._forfeit(session, game.seat, *fault)
         except ProgramError as error:
-            self._lost(running, error.kind, str(error))
+            self._lost(session, error.kind, str(error))
         except BaseException:
             # Ctrl-C, say: answers to what was asked would be taken for those to the next question.
-            self._lost(running, Forfeit.ENDED, "was stopped while it was asked for a move")
+            self._lost(session, Forfeit.ENDED, "was stopped while it was asked for a move")
             raise
 
-    def _listen(
+    def lay_down(
+        self, seats: NDArray[np.int64], view: View, knocked: Sequence[Melds] | None
+    ) -> list[Melds | Forfeit | None]:
+        """Return the program's melds: those that came with its knock, or asked for as defender.
+
+        Args:
+            seats: [N].
+            view: N rows in which somebody has knocked.
+            knocked: what the knockers have laid down; None: these seats are the knockers.
+        """
+        session = self._session
+        asked = [row for row, seat in enumerate(seats.tolist()) if seat not in self._reasons]
+        melds: dict[int, Melds | None] = {}
+        if session is not None and asked:
+            games = [self._game(session, int(seats[row])) for row in asked]
+            if knocked is None:
+                melds = {row: game.melds for row, game in zip(asked, games, strict=True)}
+                for row, game in zip(asked, games, strict=True):
+                    if game.melds is None:
+                        continue
+                    wrong = flaw(game.melds, int(view.hand[row]), int(view.knock_limit[row]))
+                    if wrong:
+                        self._forfeit(session, game.seat, Forfeit.ILLEGAL, wrong)
+            else:
+                self._ask_for_melds(session, asked, games, view, knocked, melds)
+        return [
+            self._reasons[seat][0] if seat in self._reasons else melds.get(row)
+            for row, seat in enumerate(seats.tolist())
+        ]
+
+    def _ask_for_melds(
         self,
-        running: _Running,
-        waiting: dict[int, int],
-        known: list[_Seat],
-        seats: NDArray[np.int64],
-        masks: NDArray[np.bool_],
-        actions: NDArray[np.int16],
+        session: Session,
         asked: list[int],
+        games: list[Game],
+        view: View,
+        knocked: Sequence[Melds],
+        melds: dict[int, Melds | None],
     ) -> None:
-        """Read answers until every game that waits for one has it."""
-        last = monotonic()
-        while waiting:
-            lines = running.program.lines(self.limits.move_seconds)
-            now = monotonic()
-            share, last = (now - last) / len(lines), now
-            for content in lines:
-                try:
-                    game, action, wrong = protocol.read_answer(content)
-                except ValueError as error:
-                    raise ProgramError(str(error), Forfeit.UNREADABLE) from None
-                place = waiting.pop(game, None)
-                if place is None:
-                    raise ProgramError(
-                        f"answered for game {game}, which waited for no answer", Forfeit.UNREADABLE
-                    )
-                seat = known[place]
-                seat.seconds += share
-                kind = Forfeit.UNREADABLE if wrong else Forfeit.ILLEGAL
-                if action is not None and not masks[place, action]:
-                    legal = ", ".join(map(format_action, np.flatnonzero(masks[place]).tolist()))
-                    wrong = f"answered {format_action(action)}, which is not legal; legal: {legal}"
-                elif action is not None and seat.seconds > self.limits.game_seconds:
-                    kind = Forfeit.TIMEOUT
-                    wrong = f"took more than {self.limits.game_seconds:g} seconds for one game"
-                if wrong or action is None:
-                    self._forfeit(running, int(seats[place]), kind, wrong)
-                else:
-                    actions[asked[place]] = action
+        """Ask for the defender's melds in some rows, and write them into ``melds``."""
+
+        def take(place: int, answer: Answer) -> Fault | None:
+            row = asked[place]
+            if answer.melds is None:
+                return Forfeit.UNREADABLE, answer.wrong or "laid down no list of melds"
+            melds[row] = answer.melds
+            wrong = flaw(answer.melds, int(view.hand[row]))
+            return (Forfeit.ILLEGAL, wrong) if wrong else None
+
+        part = view if len(asked) == len(view) else view.select(asked)
+        since = session.since(games, part)
+        shown = [knocked[row] for row in asked]
+        numbers = [game.number for game in games]
+        self._ask(session, games, protocol.meld_requests(part, numbers, since, shown), take)
+
+    def laid_down(self, seats: NDArray[np.int64], shown: Sequence[Showdown]) -> None:
+        """Note what lies on the table, for the reports of these deals."""
+        for seat, table in zip(seats.tolist(), shown, strict=True):
+            if self._session is not None and seat not in self._reasons:
+                self._game(self._session, seat).shown = table
 
     def deals_over(self, seats: NDArray[np.int64], view: View) -> None:
         """Report deals that have ended, ``view`` being what the seats see of them then."""
-        running = self._running
-        if running is None:
-            return
+        session = self._session
         rows = [row for row, seat in enumerate(seats.tolist()) if seat not in self._reasons]
-        if not rows:
+        if session is None or not rows:
             return
-        part = view.select(rows)
-        known = [self._seat(running, int(seats[row])) for row in rows]
-        since = self._since(known, part)
-        running.program.send(
-            b"".join(protocol.deal_reports(part, [seat.game for seat in known], since))
-        )
+        part = view if len(rows) == len(view) else view.select(rows)
+        games = [self._game(session, int(seats[row])) for row in rows]
+        since = session.since(games, part)
+        shown = {row: game.shown for row, game in enumerate(games) if game.shown is not None}
+        numbers = [game.number for game in games]
+        session.program.send(b"".join(protocol.deal_reports(part, numbers, since, shown)))
 
     def games_over(self, seats: NDArray[np.int64], view: View) -> None:
         """Report games that have ended, and forget them."""
-        running = self._running
+        session = self._session
         for seat, scores in zip(seats.tolist(), view.scores.tolist(), strict=True):
-            if running is not None and seat in running.seats:
+            if session is not None and seat in session.games:
                 self._failures = 0
-                message = {"type": protocol.GAME_OVER, "game": running.seats[seat].game}
-                running.program.send(protocol.line(message | {"scores": scores}))
+                message = {"type": protocol.GAME_OVER, "game": session.games[seat].number}
+                session.program.send(protocol.line(message | {"scores": scores}))
         self._forget(seats.tolist())
 
     def _forget(self, seats: list[int]) -> None:
         for seat in seats:
             self._reasons.pop(seat, None)
-            if self._running is not None:
-                self._running.seats.pop(seat, None)
+            if self._session is not None:
+                self._session.games.pop(seat, None)
 
     def forfeit_reason(self, seat: int) -> str:
         """Return why the program has lost the game at a seat, "" if it has not."""
@@ -276,23 +315,23 @@ class ExternalPolicy:
 
     def close(self) -> None:
         """End the program. It is started again if it is asked again."""
-        running, self._running = self._running, None
-        if running is not None:
+        session, self._session = self._session, None
+        if session is not None:
             try:
-                running.program.flush(_CLOSE_SECONDS)
+                session.program.flush(_CLOSE_SECONDS)
             except ProgramError:
                 pass  # it has ended already; nobody waits for an answer
-            running.program.close()
+            session.program.close()
 
-    def _ready(self, rules: Rules, seats: list[int]) -> _Running | None:
+    def _ready(self, rules: Rules, seats: list[int]) -> Session | None:
         """Return the program, started if need be; None if that fails, the seats being lost."""
-        if self._running is not None and self._running.rules != rules:
+        if self._session is not None and self._session.rules != rules:
             self.close()
-        if self._running is None:
+        if self._session is None:
             try:
                 if self._failures >= MAX_FAILURES:
                     raise ProgramError(f"ended {self._failures} times without finishing a game")
-                self._running = self._start(rules)
+                self._session = Session.start(self.command, self.limits, rules, self.own_melds)
             except ProgramError as error:
                 if not self._started:
                     raise
@@ -300,55 +339,28 @@ class ExternalPolicy:
                 for seat in seats:
                     self._reasons.setdefault(seat, (Forfeit.ENDED, str(error)))
                 return None
-        return self._running
+            self._started, self.name = True, self._session.name
+        return self._session
 
-    def _start(self, rules: Rules) -> _Running:
-        program = Program(self.command, self.limits.memory_mb)
-        try:
-            program.send(protocol.hello(rules))
-            first, *more = program.lines(self.limits.start_seconds)
-            if more:
-                raise ValueError("wrote more than one line before it was asked for a move")
-            self.name, sections = protocol.read_ready(first)
-        except BaseException as error:
-            program.close()
-            if isinstance(error, ValueError):
-                raise ProgramError(f"{shlex.join(self.command)}: {error}") from None
-            raise
-        self._started = True
-        return _Running(program, sections, rules)
-
-    def _seat(self, running: _Running, seat: int) -> _Seat:
+    def _game(self, session: Session, seat: int) -> Game:
         """Return a game as the program knows it; numbers are never used twice."""
-        known = running.seats.get(seat)
+        known = session.games.get(seat)
         if known is None:
-            known = running.seats[seat] = _Seat(self._games)
+            known = session.games[seat] = Game(self._games, seat)
             self._games += 1
         return known
 
-    @staticmethod
-    def _since(known: list[_Seat], view: View) -> list[int]:
-        """Return from which action on each deal is to be reported, and note that it will be."""
-        since = []
-        deals, counts = view.deal_number.tolist(), view.step_count.tolist()
-        for seat, deal, count in zip(known, deals, counts, strict=True):
-            if seat.deal != deal:
-                seat.deal, seat.reported = deal, 0
-            since.append(seat.reported)
-            seat.reported = count
-        return since
-
-    def _forfeit(self, running: _Running, seat: int, kind: Forfeit, reason: str) -> None:
+    def _forfeit(self, session: Session, seat: int, kind: Forfeit, reason: str) -> None:
         """Note that a game is lost, and say so to the program."""
         self._reasons[seat] = (kind, reason)
-        known = running.seats.pop(seat)
-        message = {"type": protocol.GAME_OVER, "game": known.game, "forfeit": reason}
-        running.program.send(protocol.line(message))
+        known = session.games.pop(seat)
+        message = {"type": protocol.GAME_OVER, "game": known.number, "forfeit": reason}
+        session.program.send(protocol.line(message))
 
-    def _lost(self, running: _Running, kind: Forfeit, reason: str) -> None:
+    def _lost(self, session: Session, kind: Forfeit, reason: str) -> None:
         """Give up a program that has ended or fallen silent: all its games are forfeited."""
-        self._running = None
+        self._session = None
         self._failures += 1
-        for seat in running.seats:
+        for seat in session.games:
             self._reasons[seat] = (kind, reason)
-        running.program.close()
+        session.program.close()

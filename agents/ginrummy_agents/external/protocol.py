@@ -1,4 +1,4 @@
-"""The arena's protocol: what is sent about a view, and what an answer means; see docs/ARENA.md.
+"""The arena's protocol: what is sent about a view; see docs/ARENA.md, and `answers`.
 
 One JSON object per line. Messages are made from views alone, so a program is sent what its seat may
 see and nothing else. A message that asks for a move is put together from ready-made pieces of text:
@@ -6,8 +6,8 @@ with hundreds of games at once a decision must cost microseconds.
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from functools import cache
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,25 +19,26 @@ from ginrummy_env.core.actions import (
     NUM_ACTIONS,
     TAKE_UPCARD,
     format_action,
-    parse_action,
 )
 from ginrummy_env.core.cards import (
     NO_CARD,
     NUM_CARDS,
     NUM_RANKS,
     NUM_SUITS,
+    cards_of,
     format_card,
     format_hand,
 )
-from ginrummy_env.core.melds import MELDS, NO_MELD
+from ginrummy_env.core.melds import MELD_MASK, NO_MELD
 from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.core.state import NOBODY, Outcome, Phase
-from ginrummy_env.core.view import ME, View, players_of
+from ginrummy_env.core.view import ME, OPPONENT, View, players_of
+from ginrummy_env.policy import Melds, Showdown
 
 VERSION = 1
 """Of the protocol. A program that speaks another one is refused."""
 
-MOVE, DEAL_OVER, GAME_OVER = "move", "deal_over", "game_over"
+MOVE, LAY_DOWN, DEAL_OVER, GAME_OVER = "move", "lay_down", "deal_over", "game_over"
 
 SECTIONS = ("text", "words")
 """What a program may ask for beyond the usual: the position as text, the legal actions in words."""
@@ -45,17 +46,25 @@ SECTIONS = ("text", "words")
 _NUMBERS = [str(number) for number in range(1 << 10)]
 _PHASES = {phase: phase.name.lower() for phase in Phase}
 _CARDS = [f'"{format_card(card)}"' for card in range(NUM_CARDS)] + ["null"]  # [-1] is NO_CARD
+_OUTCOMES = {outcome: outcome.name.lower() for outcome in Outcome}
 _WHO = ("you", "opponent")
+_NAMES = {ME: "you", OPPONENT: "opponent", NOBODY: "nobody"}
 
 
-def hello(rules: Rules) -> bytes:
-    """Return the first line of all: the version, the rules and the names of the actions."""
+def hello(rules: Rules, own_melds: bool = False) -> bytes:
+    """Return the first line of all: the version, the rules and the names of the actions.
+
+    Args:
+        rules: the settings.
+        own_melds: whether the program lays down melds of its own choice.
+    """
     return line(
         {
             "type": "hello",
             "protocol": VERSION,
             "rules": rules_name(rules),
             "settings": rules.to_dict(),
+            "melds": "own" if own_melds else "exact",
             "actions": [format_action(action) for action in range(NUM_ACTIONS)],
         }
     )
@@ -64,68 +73,6 @@ def hello(rules: Rules) -> bytes:
 def line(message: dict[str, Any]) -> bytes:
     """Return a message as one line."""
     return json.dumps(message, separators=(",", ":"), allow_nan=False).encode() + b"\n"
-
-
-def read_ready(content: bytes) -> tuple[str, tuple[str, ...]]:
-    """Return a program's name, and the sections that it asks for, from its first line.
-
-    Raises:
-        ValueError: it is not the answer to `hello`; says what was wrong.
-    """
-    try:
-        given = json.loads(content)
-    except (ValueError, RecursionError):
-        given = None
-    if not isinstance(given, dict) or given.get("type") != "ready":
-        raise ValueError(
-            f'answered {shortened(content)} to hello; {{"type": "ready", "protocol": {VERSION}}} '
-            "is needed"
-        )
-    if given.get("protocol") != VERSION:
-        raise ValueError(f"speaks protocol {given.get('protocol')!r}; this is protocol {VERSION}")
-    name, sections = given.get("name", ""), given.get("send", [])
-    if not isinstance(name, str) or len(name) > 64:
-        raise ValueError("its name must be a text of at most 64 characters")
-    if not isinstance(sections, list) or not all(each in SECTIONS for each in sections):
-        raise ValueError(f"send={sections!r}: a list with any of {', '.join(SECTIONS)} is needed")
-    return name, tuple(sections)
-
-
-def shortened(content: bytes) -> str:
-    """Return the start of what a program wrote, fit for an error message."""
-    text = content[:80].decode(errors="replace")
-    return repr(text + ("..." if len(content) > 80 else ""))
-
-
-def read_answer(content: bytes) -> tuple[int, int | None, str]:
-    """Return the game, the action and what is wrong with it, from an answer's line.
-
-    The action may be its number or its words. It may still not be legal.
-
-    Returns:
-        (game, action, ""), or (game, None, what is wrong).
-
-    Raises:
-        ValueError: the line does not even name a game.
-    """
-    try:
-        given = json.loads(content)
-    except (ValueError, RecursionError):
-        raise ValueError(f"wrote {shortened(content)}, which is not JSON") from None
-    game = given.get("game") if isinstance(given, dict) else None
-    if not isinstance(game, int) or isinstance(game, bool):
-        raise ValueError(f'wrote {shortened(content)}, which has no number as "game"')
-    action = given.get("action")
-    if isinstance(action, str):
-        try:
-            return game, parse_action(action), ""
-        except ValueError as error:
-            return game, None, str(error)
-    if isinstance(action, bool) or not isinstance(action, int):
-        return game, None, f"answered {shortened(content)}: the number or the words of an action"
-    if not 0 <= action < NUM_ACTIONS:
-        return game, None, f"answered action {action}: there are 0 to {NUM_ACTIONS - 1}"
-    return game, action, ""
 
 
 @cache
@@ -300,60 +247,133 @@ def _wanted(
     return found
 
 
-def deal_reports(view: View, games: Sequence[int], since: Sequence[int]) -> list[bytes]:
+def meld_requests(
+    view: View, games: Sequence[int], since: Sequence[int], knocked: Sequence[Melds]
+) -> list[bytes]:
+    """Return the lines that ask defenders for their melds, one per row.
+
+    Args:
+        view: N rows in which the opponent has knocked.
+        games: [N] the numbers by which the program knows the games.
+        since: [N] how many actions of the deal have been reported before.
+        knocked: [N] what the knockers have laid down.
+    """
+    rows = zip(
+        games,
+        view.deal_number.tolist(),
+        view.is_dealer.tolist(),
+        hand_texts(view.hand),
+        events(view, since),
+        knocked,
+        strict=True,
+    )
+    return [
+        f'{{"type":"lay_down","game":{game},"deal":{deal},"dealer":"{_WHO[1 - dealer]}",'
+        f'"hand":"{hand}","events":[{seen}],"knocker_melds":[{_quoted(melds)}]}}\n'.encode()
+        for game, deal, dealer, hand, seen, melds in rows
+    ]
+
+
+def deal_reports(
+    view: View,
+    games: Sequence[int],
+    since: Sequence[int],
+    shown: Mapping[int, Showdown] | None = None,
+) -> list[bytes]:
     """Return the lines that report the end of deals, one per row; no answer is due.
 
     Args:
         view: N rows whose deal is over.
         games: [N] the numbers by which the program knows the games.
         since: [N] how many actions of the deal have been reported before.
+        shown: by row, what lies on the table where the players' own melds settled the deal.
     """
+    tables = _tables(view, shown or {})
+    hands, others = hand_texts(view.hand), hand_texts(view.opponent_hand)
+    columns = zip(
+        games,
+        view.deal_number.tolist(),
+        view.is_dealer.tolist(),
+        events(view, since),
+        view.outcome.tolist(),
+        view.winner.tolist(),
+        view.points.tolist(),
+        view.scores.tolist(),
+        view.knocker.tolist(),
+        view.knocker_deadwood.tolist(),
+        view.defender_deadwood.tolist(),
+        strict=True,
+    )
     lines = []
-    knocked = np.flatnonzero(view.knocker != NOBODY)
-    laid = view.select(knocked).laid_down() if knocked.size else None
-    place = dict(zip(knocked.tolist(), range(len(knocked)), strict=True))
-    for row, (game, seen) in enumerate(zip(games, events(view, since), strict=True)):
-        message: dict[str, Any] = {
-            "type": DEAL_OVER,
-            "game": game,
-            "deal": int(view.deal_number[row]),
-            "dealer": _WHO[1 - int(view.is_dealer[row])],
-            "events": json.loads(f"[{seen}]"),
-            "outcome": Outcome(int(view.outcome[row])).name.lower(),
-            "winner": _name(view.winner[row]),
-            "points": int(view.points[row]),
-            "scores": view.scores[row].tolist(),
-            "hand": format_hand(view.hand[row]),
-        }
-        if laid is not None and row in place:
-            at = place[row]
-            melds = _melds(laid.knocker_melds[at])
-            message |= {
-                "knocker": _name(view.knocker[row]),
-                "opponent_hand": format_hand(view.opponent_hand[row]),
-                "knocker_melds": melds,
-                "defender_melds": _melds(laid.defence.melds[at]),
-                "layoffs": [
-                    [format_hand(cards), meld]
-                    for cards, meld in zip(laid.defence.layoffs[at], melds, strict=False)
-                    if cards
-                ],
-                "deadwood": {
-                    "knocker": int(view.knocker_deadwood[row]),
-                    "defender": int(view.defender_deadwood[row]),
-                },
-            }
-        lines.append(line(message))
+    for row, (
+        game,
+        deal,
+        dealer,
+        seen,
+        outcome,
+        winner,
+        points,
+        scores,
+        knocker,
+        knocking,
+        defending,
+    ) in enumerate(columns):
+        said = (
+            f'{{"type":"deal_over","game":{game},"deal":{deal},"dealer":"{_WHO[1 - dealer]}",'
+            f'"events":[{seen}],"outcome":"{_OUTCOMES[outcome]}","winner":"{_NAMES[winner]}",'
+            f'"points":{points},"scores":{scores},"hand":"{hands[row]}"'
+        )
+        if knocker != NOBODY:
+            table = tables[row]
+            layoffs = ",".join(
+                f'["{_in_order(cards, meld)}","{_text(meld)}"]'
+                for cards, meld in zip(table.layoffs, table.knocker_melds, strict=True)
+                if cards
+            )
+            said += (
+                f',"knocker":"{_NAMES[knocker]}","opponent_hand":"{others[row]}",'
+                f'"knocker_melds":[{_quoted(table.knocker_melds)}],'
+                f'"defender_melds":[{_quoted(table.defender_melds)}],"layoffs":[{layoffs}],'
+                f'"deadwood":{{"knocker":{knocking},"defender":{defending}}}'
+            )
+        lines.append(f"{said}}}\n".encode())
     return lines
 
 
-def _name(player: int) -> str:
-    return "nobody" if player == NOBODY else _WHO[0 if player == ME else 1]
+def _tables(view: View, shown: Mapping[int, Showdown]) -> dict[int, Showdown]:
+    """Return what lies on the table, by row: by the rules where it is not ``shown``."""
+    rows = [row for row in np.flatnonzero(view.knocker != NOBODY).tolist() if row not in shown]
+    if not rows:
+        return dict(shown)
+    laid = view.select(rows).laid_down()
+    tables = dict(shown)
+    for place, row in enumerate(rows):
+        knocked, defended = (
+            tuple(MELD_MASK[melds[place]].tolist()[: int((melds[place] != NO_MELD).sum())])
+            for melds in (laid.knocker_melds, laid.defence.melds)
+        )
+        layoffs = tuple(laid.defence.layoffs[place, : len(knocked)].tolist())
+        tables[row] = Showdown(knocked, defended, layoffs)
+    return tables
 
 
-def _melds(numbers: NDArray[np.int16]) -> list[str]:
-    return [
-        " ".join(format_card(card) for card in MELDS[number])
-        for number in numbers.tolist()
-        if number != NO_MELD
-    ]
+@lru_cache(1 << 14)
+def _text(cards: int) -> str:
+    return format_hand(cards)
+
+
+@lru_cache(1 << 14)
+def _in_order(cards: int, meld: int) -> str:
+    """Return cards that are laid off on a meld so that each one fits when it comes."""
+    grown, said = cards_of(meld), []
+    waiting = cards_of(cards)
+    while waiting:
+        near = min(waiting, key=lambda card: min(abs(card - other) for other in grown))
+        waiting.remove(near)
+        grown.append(near)
+        said.append(format_card(near))
+    return " ".join(said)
+
+
+def _quoted(melds: Melds) -> str:
+    return ",".join(f'"{_text(meld)}"' for meld in melds)

@@ -8,6 +8,7 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from ginrummy_training.evaluation.game_table import SIDES
+from ginrummy_training.evaluation.match_result import EXACT
 from ginrummy_training.evaluation.match_summary import Summary
 
 ENDINGS = {
@@ -125,6 +126,8 @@ def _notes(summary: Summary) -> list[str]:
         f"{plain(deadwood['knocker'])} against {plain(deadwood['defender'])}",
         "intervals are 95 %, clustered by pair; ways to end are shares of all deals",
     ]
+    if summary["match"]["settlement"] != EXACT:
+        lines.append(f"deals are settled by {summary['match']['settlement']}")
     for side, agent in zip(SIDES, summary["match"]["agents"], strict=True):
         if forfeits := summary["forfeits"][side]:
             counts = ", ".join(f"{kind} {count:,}" for kind, count in forfeits.items())

@@ -15,15 +15,16 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_agents.external.own_melds import settle_again
 from ginrummy_env.core.actions import IllegalActionError
 from ginrummy_env.core.chance import Purpose, RowRandom, keys, policy_keys
 from ginrummy_env.core.game import new_games, next_deals, restart
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import BatchState, Phase
+from ginrummy_env.core.state import NOBODY, BatchState, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.types import Int8, Rows
 from ginrummy_env.core.view import View, make_view
-from ginrummy_env.policy import Policy, SeatPolicy
+from ginrummy_env.policy import Forfeit, MeldingPolicy, Melds, Policy, SeatPolicy
 from ginrummy_env.records.recorder import Recorder
 from ginrummy_training.evaluation.game_table import Table, Tally
 
@@ -82,6 +83,11 @@ def deck_numbers(games: NDArray[np.int64]) -> NDArray[np.uint64]:
     return (games // 2).astype(np.uint64)
 
 
+def settles_by_own_melds(policy: Policy) -> bool:
+    """Return whether deals with this policy are settled by the players' own melds."""
+    return isinstance(policy, MeldingPolicy) and policy.own_melds
+
+
 class Lockstep:
     """Games in the rows of a batch; a row whose game is over takes the next game.
 
@@ -118,6 +124,12 @@ class Lockstep:
         self._keys = policy_keys(Purpose.MATCH, np.uint64(seed), games.number)
         self._matches = int(games.match.max(initial=-1)) + 1
         self._remembering = [isinstance(policy, SeatPolicy) for policy in policies]
+        self._melding = {
+            number: policy
+            for number, policy in enumerate(policies)
+            if isinstance(policy, MeldingPolicy)
+        }
+        self._own_melds = np.array([settles_by_own_melds(policy) for policy in policies])
         self._first_seat = next(_BATCHES) << 32
         rows = min(batch, len(games))
         self._places = np.arange(rows)  # which of the games is in each row
@@ -142,6 +154,9 @@ class Lockstep:
         rows = np.flatnonzero(state.phase >= Phase.DEAL_OVER)
         if not rows.size and not forfeited.size:
             return
+        if self._own_melds.any():
+            rows, lost = self._settle_again(rows)
+            forfeited = np.concatenate([forfeited, lost])
         self.deals_over(state, rows, self._places[rows])
         self._report("deals_over", rows)
         ended = state.phase[rows] == Phase.GAME_OVER
@@ -206,7 +221,7 @@ class Lockstep:
             rows = np.flatnonzero(who == number) if len(asked) > 1 else None
             actions[slice(None) if rows is None else rows] = self._ask(number, rows, side)
         if any(self._remembering) and (forfeited := np.flatnonzero(actions < 0)).size:
-            self._note_forfeits(forfeited, side, actions)
+            self._note_forfeits(forfeited, state.player[forfeited], actions[forfeited])
             others = np.flatnonzero(actions >= 0)
             part = state.select(others)
             self._step(part, actions[others], others, side)
@@ -215,19 +230,61 @@ class Lockstep:
         self._step(state, actions, np.arange(len(state)), side)
         return np.empty(0, dtype=np.intp)
 
-    def _note_forfeits(self, rows: Rows, side: Int8, actions: NDArray[np.int16]) -> None:
-        state, places = self._state, self._places
-        self._tally.note_forfeits(state, rows, places[rows], state.player[rows], actions[rows])
-        for row, seat in zip(
-            rows, self._seat_numbers(places[rows], state.player[rows]), strict=True
-        ):
-            place = places[row]
-            policy = self._policies[self._games.agents[place, side[row]]]
+    def _note_forfeits(self, rows: Rows, players: Int8, kinds: NDArray[np.int16]) -> None:
+        places = self._places[rows]
+        self._tally.note_forfeits(self._state, rows, places, players, kinds)
+        sides = players ^ self._seats[places]
+        seats = self._seat_numbers(places, players)
+        for place, side, seat in zip(places, sides, seats.tolist(), strict=True):
+            policy = self._policies[self._games.agents[place, side]]
             assert isinstance(policy, SeatPolicy)
             getLogger("ginrummy").warning(
                 "agent %s forfeits game %d: %s",
-                "AB"[side[row]], self._games.number[place], policy.forfeit_reason(int(seat)),
+                "AB"[side], self._games.number[place], policy.forfeit_reason(seat),
             )  # fmt: skip
+
+    def _settle_again(self, rows: Rows) -> tuple[Rows, Rows]:
+        """Settle deals by the players' own melds where one of them has any.
+
+        Returns:
+            The rows whose deals are over, and those whose games a player has forfeited.
+        """
+        agents = self._games.agents[self._places[rows]]
+        knocked = self._state.knocker[rows] != NOBODY
+        again = rows[knocked & self._own_melds[agents].any(axis=1)]
+        if not again.size:
+            return rows, again
+        shown, lost, players, kinds = settle_again(self._state, again, self._rules, self._lay_down)
+        lost_rows = again[lost]
+        self._note_forfeits(lost_rows, players, kinds)
+        kept = np.delete(again, lost)
+        for number, policy in self._melding.items():
+            for side in (0, 1):
+                places = self._places[kept]
+                mine = np.flatnonzero(self._games.agents[places, side] == number)
+                if mine.size:
+                    seats = self._seat_numbers(places[mine], self._seats[places[mine]] ^ side)
+                    policy.laid_down(seats, [shown[at] for at in mine])
+        return np.setdiff1d(rows, lost_rows), lost_rows
+
+    def _lay_down(
+        self, rows: Rows, players: Int8, knocked: Sequence[Melds] | None
+    ) -> Sequence[Melds | Forfeit | None]:
+        """Ask players who have melds of their own for them; see `own_melds.LayDown`."""
+        answers: list[Melds | Forfeit | None] = [None] * len(rows)
+        places = self._places[rows]
+        who = self._games.agents[places, players ^ self._seats[places]]
+        for number in np.flatnonzero(self._own_melds).tolist():
+            mine = np.flatnonzero(who == number)
+            if mine.size:
+                view = make_view(self._state.select(rows[mine]), self._rules, players[mine])
+                seats = self._seat_numbers(places[mine], players[mine])
+                melds = None if knocked is None else [knocked[at] for at in mine]
+                for at, answer in zip(
+                    mine, self._melding[number].lay_down(seats, view, melds), strict=True
+                ):
+                    answers[at] = answer
+        return answers
 
     def _step(self, state: BatchState, actions: NDArray[np.int16], rows: Rows, side: Int8) -> None:
         """Step games; ``rows`` says which rows of the batch they are, for the error's note."""

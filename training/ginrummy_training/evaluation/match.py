@@ -21,7 +21,14 @@ from ginrummy_env.records.data import MAX_NAME
 from ginrummy_env.records.recorder import GameRecord, Recorder
 from ginrummy_training.evaluation.game_table import Table
 from ginrummy_training.evaluation.lockstep import BATCH, Clock, Games, Lockstep
-from ginrummy_training.evaluation.match_result import MOST_GAMES, Match, MatchResult, resumed
+from ginrummy_training.evaluation.match_result import (
+    EXACT,
+    MOST_GAMES,
+    Match,
+    MatchResult,
+    resumed,
+    settlement_of,
+)
 from ginrummy_training.evaluation.processes import Report, play_jobs
 from ginrummy_training.evaluation.ranges import Job
 from ginrummy_training.progress import Progress, no_progress
@@ -85,7 +92,13 @@ def play_match(
         ResultError: ``out`` is damaged, or holds another match.
         IllegalActionError: an agent's action is not legal.
     """
-    match = Match((agent_name(a), agent_name(b)), as_rules(rules), require_seed(seed), max_deals)
+    match = Match(
+        (agent_name(a), agent_name(b)),
+        as_rules(rules),
+        require_seed(seed),
+        max_deals,
+        settlement_of(a, b),
+    )
     if match.agents[0] == match.agents[1] and a is not b and not (a == b and isinstance(a, str)):
         raise ValueError(f"two agents are called {match.agents[0]}: give them a `name`")
     return play_matches(
@@ -110,9 +123,13 @@ def record_games(
         match: whose games.
         games: how many.
         policies: by name; the registered agent if a name is not here.
+
+    Raises:
+        ValueError: the match is settled by the players' own melds.
     """
     behind = policies or {}
     a, b = (make_policy(behind.get(name, name)) for name in match.agents)
+    require_exact(match)
     records: list[GameRecord] = []
     for seat in range(2):  # of A; a recorder has one name a seat
         names = match.agents if seat == 0 else match.agents[::-1]
@@ -136,6 +153,15 @@ def record_games(
         records += sorted(ended, key=lambda record: record.game_number or 0)
     half = (games + 1) // 2
     return [records[number // 2 + half * (number % 2)] for number in range(games)]
+
+
+def require_exact(match: Match) -> None:
+    """Raise ValueError if a match's games cannot be written as records."""
+    if match.settlement != EXACT:
+        raise ValueError(
+            f"games that are settled by {match.settlement} cannot be recorded: a record's deals "
+            "are settled by the rules when it is read. Leave out melds=own"
+        )
 
 
 def play_matches(
@@ -171,6 +197,10 @@ def play_matches(
     names = dict.fromkeys(name for match in matches for name in match.agents)
     for name in names:
         make_policy(behind.get(name, name))  # an unknown agent is an error before anything starts
+    for match in matches:
+        settlement = settlement_of(*(behind.get(name, name) for name in match.agents))
+        if match.settlement != settlement:
+            raise ValueError(f"{match.agents}: settled by {settlement}, not {match.settlement}")
     kept = list(files) if files is not None else [None] * len(matches)
     results = []
     for match, path in zip(matches, kept, strict=True):

@@ -8,15 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_env.core.rules import Rules, rules_name
+from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.evaluation.game_table import GAME, Table, empty_table, flaw
+from ginrummy_training.evaluation.lockstep import settles_by_own_melds
 from ginrummy_training.provenance import OVERWRITE, require_same, typed_command, versions
 from ginrummy_training.storage import ResultError, read_arrays, write_arrays
 
 FORMAT = 2
 """Version of the files that hold games; files of another version are not read."""
 
+EXACT, OWN_MELDS = "exact", "own melds, greedy lay-off"
+"""How deals are settled: by the rules, or as the AAAI-21 challenge does it (`own_melds`)."""
+
 MOST_GAMES = 100_000_000
 """Of a match: their table takes 14 GB."""
+
+
+def settlement_of(*agents: str | Policy) -> str:
+    """Return how deals between these agents are settled."""
+    return OWN_MELDS if any(settles_by_own_melds(make_policy(x)) for x in agents) else EXACT
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +38,8 @@ class Match:
     seed: int
     max_deals: int = 1000
     """A game is stopped after so many deals and has no winner: some agents never lay down."""
+    settlement: str = EXACT
+    """EXACT, or OWN_MELDS if an agent lays down melds of its own choice; see `settlement_of`."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
@@ -37,6 +49,7 @@ class Match:
             "settings": self.rules.to_dict(),
             "seed": self.seed,
             "max_deals": self.max_deals,
+            "settlement": self.settlement,
         }
 
     @classmethod
@@ -44,7 +57,13 @@ class Match:
         """Return the match that `to_dict` wrote."""
         a, b = given["agents"]
         rules = Rules.from_dict(given["settings"])
-        return cls((str(a), str(b)), rules, int(given["seed"]), int(given["max_deals"]))
+        return cls(
+            (str(a), str(b)),
+            rules,
+            int(given["seed"]),
+            int(given["max_deals"]),
+            str(given.get("settlement", EXACT)),
+        )
 
 
 @dataclass(slots=True)

@@ -14,7 +14,7 @@ from ginrummy_env.policy import Policy
 from ginrummy_env.records.recorder import save
 from ginrummy_training.evaluation.game_table import GAME, KNOCKER_OUTCOMES, SIDES
 from ginrummy_training.evaluation.match import record_games
-from ginrummy_training.evaluation.match_result import Match, MatchResult
+from ginrummy_training.evaluation.match_result import EXACT, Match, MatchResult
 from ginrummy_training.evaluation.match_summary import Summary, summarise, won_by_pair
 from ginrummy_training.evaluation.tournament import Tournament
 from ginrummy_training.provenance import OVERWRITE, fingerprints, require_same
@@ -52,6 +52,7 @@ def require_match_folder(
     made_by = fingerprints({name: behind.get(name, name) for name in match.agents})
     there = stored.get("match")
     there = {**(there if isinstance(there, dict) else {}), "made_by": stored.get("made_by")}
+    there.setdefault("settlement", EXACT)
     require_same(folder / MATCH, "match", {**match.to_dict(), "made_by": made_by}, there, OVERWRITE)
     _require_no_fewer(folder / MATCH, games, stored)
 

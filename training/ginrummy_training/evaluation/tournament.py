@@ -15,7 +15,7 @@ from ginrummy_env.core.rules import Rules, as_rules, rules_name
 from ginrummy_env.policy import Policy
 from ginrummy_training.evaluation.lockstep import BATCH
 from ginrummy_training.evaluation.match import Runner, play_matches
-from ginrummy_training.evaluation.match_result import Match, MatchResult
+from ginrummy_training.evaluation.match_result import Match, MatchResult, settlement_of
 from ginrummy_training.evaluation.match_summary import Summary, games_won, summarise, won_by_pair
 from ginrummy_training.progress import Progress
 from ginrummy_training.provenance import agent_name, typed_command, versions
@@ -148,7 +148,10 @@ def play_tournament(
     # Which of the two is A changes the random numbers that they draw. It depends on their names,
     # not on their order here, so that a tournament in another order has the same games.
     ordered = [(i, j) if names[i] <= names[j] else (j, i) for i, j in pairings]
-    matches = [Match((names[i], names[j]), settings, seed, max_deals) for i, j in ordered]
+    matches = [
+        Match((names[i], names[j]), settings, seed, max_deals, settlement_of(agents[i], agents[j]))
+        for i, j in ordered
+    ]
     played = play_matches(
         matches,
         games=games,

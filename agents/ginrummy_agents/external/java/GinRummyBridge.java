@@ -110,6 +110,8 @@ public final class GinRummyBridge {
         boolean faulty;
         /** The melds with which the player knocked in this deal. */
         Object melds;
+        /** Whether the player has been asked for melds as the defender in this deal. */
+        boolean defended;
 
         Game(Table table) {
             this.table = table;
@@ -121,6 +123,8 @@ public final class GinRummyBridge {
     /** The one loader of all games, or null if each game has its own. */
     private final ClassLoader shared;
     private final PrintStream out;
+    /** Whether deals are settled by the melds that players lay down. */
+    private boolean ownMelds;
     private final Map<Integer, Game> games = new HashMap<>();
     private final ArrayDeque<Table> idle = new ArrayDeque<>();
 
@@ -167,6 +171,7 @@ public final class GinRummyBridge {
     private void take(String line) throws Exception {
         String type = text(line, "type");
         if (type.equals("hello")) {
+            ownMelds = text(line, "melds").equals("own");
             out.print("{\"type\":\"ready\",\"protocol\":1,\"name\":\"" + playerName + "\"}\n");
             return;
         }
@@ -188,13 +193,17 @@ public final class GinRummyBridge {
             catchUp(game, line);
             if (type.equals("move")) {
                 int action = move(game, line);
-                out.print("{\"game\":" + number + ",\"action\":" + action + "}\n");
+                String melds = ownMelds && game.melds != null ? ",\"melds\":" + list(game.melds) : "";
+                out.print("{\"game\":" + number + ",\"action\":" + action + melds + "}\n");
+            } else if (type.equals("lay_down")) {
+                String melds = defend(game, texts(line, "knocker_melds"));
+                out.print("{\"game\":" + number + ",\"melds\":" + melds + "}\n");
             } else {
                 dealOver(game, line);
             }
         } catch (PlayerError error) {
             game.faulty = true;
-            if (type.equals("move")) {
+            if (!type.equals("deal_over")) {
                 String said = error.getMessage().replaceAll("[^ -~]|[\"\\\\]", " ");
                 out.print("{\"game\":" + number + ",\"action\":\"" + said + "\"}\n");
             }
@@ -208,6 +217,7 @@ public final class GinRummyBridge {
         if (deal != game.deal) {
             game.deal = deal;
             game.melds = null;
+            game.defended = false;
             int starter = text(line, "dealer").equals("you") ? 1 : 0;
             String hand = text(line, "hand");
             Object cards = java.lang.reflect.Array.newInstance(table.cardClass, words(hand).length);
@@ -265,6 +275,36 @@ public final class GinRummyBridge {
         return game.melds == null ? discard : KNOCK + discard;
     }
 
+    /** Report the knocker's melds, and return the melds with which the player defends, as JSON. */
+    private String defend(Game game, List<String> knocked) throws Exception {
+        Table table = game.table;
+        game.defended = true;
+        table.call(table.reportMelds, 1, lists(table, knocked));
+        Object melds = table.call(table.finalMelds);
+        if (melds == null) {
+            throw new PlayerError("getFinalMelds returned null to the defender");
+        }
+        return list(melds);
+    }
+
+    /** Melds of the challenge's as a JSON list of texts. */
+    private static String list(Object melds) throws PlayerError {
+        StringBuilder text = new StringBuilder("[");
+        for (Object meld : (Iterable<?>) melds) {
+            text.append(text.length() > 1 ? ",\"" : "\"");
+            String space = "";
+            for (Object card : (Iterable<?>) meld) {
+                if (card == null) {
+                    throw new PlayerError("a meld with a card that is null");
+                }
+                text.append(space).append(name(card));
+                space = " ";
+            }
+            text.append('"');
+        }
+        return text.append(']').toString();
+    }
+
     private void dealOver(Game game, String line) throws Exception {
         Table table = game.table;
         String hand = text(line, "hand"), other = text(line, "opponent_hand");
@@ -272,9 +312,11 @@ public final class GinRummyBridge {
             int knocker = text(line, "knocker").equals("you") ? 0 : 1;
             List<String> melds = texts(line, "knocker_melds");
             List<String> defence = texts(line, "defender_melds");
-            table.call(table.reportMelds, knocker, lists(table, melds));
-            if (knocker == 1) {
-                table.call(table.finalMelds);
+            if (!game.defended) {
+                table.call(table.reportMelds, knocker, lists(table, melds));
+                if (knocker == 1) {
+                    table.call(table.finalMelds);
+                }
             }
             table.call(table.reportMelds, 1 - knocker, lists(table, defence));
             for (String layoff : layoffs(line)) {

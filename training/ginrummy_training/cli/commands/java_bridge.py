@@ -25,6 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="one class loader for all games: faster, wrong for players with static state",
     )  # fmt: skip
     parser.add_argument(
+        "--own-melds", action="store_true",
+        help="settle deals by the melds that the players lay down, as the challenge does",
+    )  # fmt: skip
+    parser.add_argument(
         "--out", type=Path, default=Path("build/java"), metavar="FOLDER",
         help="folder of the compiled bridge (build/java)",
     )  # fmt: skip
@@ -36,5 +40,12 @@ def run(options: argparse.Namespace) -> int:
     from ginrummy_agents.external.java_bridge import bridge_agent, compile_bridge
 
     compile_bridge(options.out)
-    print(bridge_agent(options.out, options.classpath, options.player, shared=options.shared))
+    agent = bridge_agent(
+        options.out,
+        options.classpath,
+        options.player,
+        shared=options.shared,
+        own_melds=options.own_melds,
+    )
+    print(agent)
     return 0

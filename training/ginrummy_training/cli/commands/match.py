@@ -71,8 +71,8 @@ def run(options: argparse.Namespace) -> int:
     from ginrummy_training.cli.console import interrupted, show_tables, who_plays
     from ginrummy_training.evaluation.annotated_records import record_match
     from ginrummy_training.evaluation.console_tables import match_report
-    from ginrummy_training.evaluation.match import play_match, require_games
-    from ginrummy_training.evaluation.match_result import Match
+    from ginrummy_training.evaluation.match import play_match, require_exact, require_games
+    from ginrummy_training.evaluation.match_result import Match, settlement_of
     from ginrummy_training.evaluation.match_summary import summarise
     from ginrummy_training.evaluation.result_files import require_match_folder, write_match
     from ginrummy_training.progress import progress_bar
@@ -84,8 +84,16 @@ def run(options: argparse.Namespace) -> int:
     require_games(options.games)
     if options.record is not None:
         require_free(options.record, options.force)
+    match = Match(
+        (a.strip(), b.strip()),
+        options.rules,
+        options.seed,
+        options.max_deals,
+        settlement_of(a, b),
+    )
+    if options.records or options.record is not None:
+        require_exact(match)
     if out is not None:
-        match = Match((a.strip(), b.strip()), options.rules, options.seed, options.max_deals)
         require_match_folder(out, match, options.games, force=options.force)
     start = perf_counter()
     try:
