@@ -176,14 +176,27 @@ def parse_spec(spec: str, texts: Collection[str] = ()) -> tuple[str, dict[str, V
     ('search', {'': 128})
     >>> parse_spec("ppo:runs/rate=0.1/best.npz,temperature=1")
     ('ppo', {'': 'runs/rate=0.1/best.npz', 'temperature': 1})
+
+    A text goes on over commas, up to the next parameter; what has a slash in it is none:
+
+    >>> parse_spec("ppo:runs/a,b=1/best.npz,temperature=1", texts=("",))
+    ('ppo', {'': 'runs/a,b=1/best.npz', 'temperature': 1})
     """
     name, _, rest = spec.partition(":")
     parameters: dict[str, Value] = {}
-    for part in filter(None, (piece.strip() for piece in rest.split(","))):
-        key, equals, text = part.partition("=")
-        key, text = key.strip(), text.strip()
-        if not equals or not key.isidentifier():  # "runs/rate=0.1" is a path
-            key, text = "", part
+    last = ""
+    for piece in rest.split(","):
+        key, equals, text = (each.strip() for each in piece.partition("="))
+        named = equals and key.isidentifier()  # "runs/rate=0.1" is a path
+        continues = last in parameters and last in texts and (not named or "/" in text)
+        if continues and piece.strip():
+            parameters[last] = f"{parameters[last]},{piece}".rstrip()
+            continue
+        if not named:
+            key, text = "", piece.strip()
+        if not key and not text:
+            continue
+        last = key
         if key in parameters:
             which = f"parameter {key!r}" if key else "a parameter without a name"
             raise ValueError(f"{spec!r}: {which} is given twice")

@@ -33,7 +33,9 @@ def test_wrong_values_are_refused_when_the_policy_is_made(agent, parameter):
         assert type(made) is type(parameter.default)
 
 
-@pytest.mark.parametrize("path", ["lr=0.1/best.npz", "007", "1e3", "true"])
+@pytest.mark.parametrize(
+    "path", ["lr=0.1/best.npz", "007", "1e3", "true", "a,b/best.npz", "a, b,c=1/best.npz", "a,b"]
+)
 def test_a_path_that_looks_like_something_else(path, tmp_path, monkeypatch):
     """The learned agent's file is named as it stands: `ppo:007` is not the file 7."""
     monkeypatch.chdir(tmp_path)
