@@ -1,13 +1,16 @@
 """One door for hidden information: what an agent is handed tells no card that it has not seen.
 
 Handed to an agent are observations, masks, infos, views, the random numbers of its policy and what
-``render()`` shows. Each position is compared with one that looks the same to the agent: the cards
-that it has not seen lie otherwise, and the following deals come from another seed.
+``render()`` shows; what is made of a view for it are explanations, the requests of the arena and
+the record of a deal in progress. Each position is compared with one that looks the same to the
+agent: the cards that it has not seen lie otherwise, and the following deals come from another seed.
 """
 
 import copy
 import itertools
+import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,12 +18,20 @@ from positions import permute_hidden, view_bytes
 from tables import eager
 
 import ginrummy_env
+from ginrummy_agents.explain import act_and_explain
+from ginrummy_agents.external import protocol
 from ginrummy_env import GinRummyEnv, GinRummySelfPlayEnv, GinRummyVectorEnv
 from ginrummy_env.core.actions import random_actions
 from ginrummy_env.core.cards import NO_CARD
+from ginrummy_env.core.chance import RowRandom, keys
+from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.rules import CLASSIC, EAAI, OPENSPIEL, Rules
 from ginrummy_env.core.state import FIELD_NAMES, Phase
+from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
+from ginrummy_env.policy import make_policy
+from ginrummy_env.records.recorder import record_of
+from ginrummy_env.viewer import Replay
 
 SEED = 0xC0FFEE1234567
 """A seed whose digits and bytes are in nothing by chance."""
@@ -33,6 +44,19 @@ RULES = {
     "void soon": Rules(turn_bound=7),
     "the wall": Rules(at_void_stock="knock_with_discard", void_stock=24, big_gin=True),
 }
+OPTIONS = {
+    "plain": {},
+    "all": {
+        "features": "ahead",
+        "history": 12,
+        "mask_in": "both",
+        "privileged": True,
+        "episode": "deal_of_game",
+        "reward": "chance",
+        "shaping": 0.1,
+    },
+}
+"""Options of environments: none, and all that change what is handed out."""
 under_all_rules = pytest.mark.parametrize("rules", RULES.values(), ids=RULES)
 
 
@@ -56,6 +80,13 @@ def contents(handed):
     return handed
 
 
+def without_state(infos):
+    """Take out what ``privileged`` shows by intention; return it, or None."""
+    if not isinstance(infos, dict):
+        return [without_state(info) for info in infos]
+    return infos.pop("state", None)
+
+
 def random_legal(masks, rng):
     return random_actions(masks, rng.random(len(masks)))
 
@@ -73,31 +104,36 @@ def handed_to_learners(env):
         for row in range(ROWS):
             env._note_reset(row)
         infos, pictures = env.reset_infos, env.env_method("render", indices=[0, 1])
+    hidden = without_state(infos)
     seen = env.games.observations(), env.action_masks(), infos, pictures
-    return contents(seen), view_bytes(env.games.views())
+    return contents(seen), view_bytes(env.games.views()), contents(hidden)
 
 
-def batches(rules, count):
-    options = {"rules": rules, "render_mode": "ansi"}
-    yield GinRummyVectorEnv(ROWS, "simple", autoreset_mode="SameStep", **options)
-    if count > 1:
-        yield ginrummy_env.GinRummyVecEnv(ROWS, "simple", **options)
-
-
-BATCHES = [(name, 0) for name in RULES] + [("void soon", 1)]
-
-
-@pytest.mark.parametrize(("rules", "kind"), BATCHES)
-def test_learners_of_a_batch_are_handed_nothing_hidden(rules, kind):
-    """Full games, at more than 10,000 positions, of Gymnasium (0) and Stable-Baselines3 (1)."""
-    if kind:
-        pytest.importorskip("stable_baselines3")
-    env = list(batches(RULES[rules], kind + 1))[kind]
-    if kind:
-        env.seed(SEED)
-        env.reset()
-    else:
+def batch_of(library, options):
+    """A batch whose first positions have been dealt."""
+    if library == "gymnasium":
+        env = GinRummyVectorEnv(ROWS, "simple", autoreset_mode="SameStep", **options)
         env.reset(seed=SEED)
+        return env
+    pytest.importorskip("stable_baselines3")
+    env = ginrummy_env.GinRummyVecEnv(ROWS, "simple", **options)
+    env.seed(SEED)
+    env.reset()
+    return env
+
+
+BATCHES = [(name, "gymnasium", "plain") for name in RULES] + [
+    ("void soon", "sb3", "plain"),
+    ("void soon", "gymnasium", "all"),
+    ("classic", "sb3", "all"),
+]
+
+
+@pytest.mark.parametrize(("rules", "library", "options"), BATCHES)
+def test_learners_of_a_batch_are_handed_nothing_hidden(rules, library, options):
+    """Full games, at more than 10,000 positions."""
+    given = {"rules": RULES[rules], "render_mode": "ansi", **OPTIONS[options]}
+    env = batch_of(library, given)
     rng = np.random.default_rng(0)
     for number in range(48):
         env.step(random_legal(env.action_masks(), rng))
@@ -107,13 +143,19 @@ def test_learners_of_a_batch_are_handed_nothing_hidden(rules, kind):
             lay_otherwise(state, twin.games.seats, rng)
             twin.games.episodes.seeds ^= np.uint64(1)
             assert (state.deck != env.games.state.deck).any(axis=1).mean() > 0.9
-            assert handed_to_learners(twin) == handed_to_learners(env)
+            (*one, hidden), (*two, otherwise) = map(handed_to_learners, (env, twin))
+            assert one == two
+            assert (hidden != otherwise) == (options == "all")
 
 
-@under_all_rules
-def test_players_of_both_seats_are_handed_nothing_hidden(rules):
+BOTH_SEATS = [(rules, "plain") for rules in RULES] + [("classic", "all")]
+
+
+@pytest.mark.parametrize(("rules", "options"), BOTH_SEATS)
+def test_players_of_both_seats_are_handed_nothing_hidden(rules, options):
     """The player to move; and how a deal ended, if cards that were not shown lay otherwise."""
-    env, twin, reseeded = (GinRummySelfPlayEnv(ROWS, rules=rules) for _ in range(3))
+    rules, options = RULES[rules], OPTIONS[options]
+    env, twin, reseeded = (GinRummySelfPlayEnv(ROWS, rules=rules, **options) for _ in range(3))
     for each in (env, twin, reseeded):
         each.reset(seed=SEED)
     rng = np.random.default_rng(0)
@@ -125,7 +167,9 @@ def test_players_of_both_seats_are_handed_nothing_hidden(rules):
         lay_otherwise(twin.state, env.seats, rng)
         reseeded.state.seed ^= np.uint64(1)
         if number % 8 == 7:
-            assert contents(twin._observe({})) == contents(env._observe({}))
+            handed = [each._observe({}) for each in (env, twin)]
+            assert (len({str(without_state(infos)) for _, infos in handed}) > 1) == bool(options)
+            assert contents(handed[0]) == contents(handed[1])
             assert view_bytes(twin.views()) == view_bytes(env.views())
         *_, infos = env.step(actions)
         ended = [row for row, deals in enumerate(infos["deals"]) if deals]
@@ -143,11 +187,13 @@ def test_players_of_both_seats_are_handed_nothing_hidden(rules):
     assert "void" in outcomes or rules.turn_bound != 7
 
 
-@pytest.mark.parametrize("rules", [CLASSIC, RULES["void soon"]], ids=["classic", "void soon"])
-def test_agents_of_single_environments_are_handed_nothing_hidden(rules):
+@pytest.mark.parametrize(
+    ("rules", "options"), [("classic", "plain"), ("void soon", "plain"), ("classic", "all")]
+)
+def test_agents_of_single_environments_are_handed_nothing_hidden(rules, options):
     """PettingZoo's two interfaces, and Gymnasium's."""
     rng = np.random.default_rng(0)
-    options = {"rules": rules, "render_mode": "ansi"}
+    options = {"rules": RULES[rules], "render_mode": "ansi", **OPTIONS[options]}
     aec, parallel = ginrummy_env.raw_env(**options), ginrummy_env.parallel_env(**options)
     single = GinRummyEnv("simple", **options)
     aec.reset(seed=SEED)
@@ -169,10 +215,10 @@ def test_agents_of_single_environments_are_handed_nothing_hidden(rules):
             lay_otherwise(other.games.state, other.games.seats, rng)
             other.games._masks = None
             one, two = (
-                contents([each.games.observations(), each._info(), each.render()])
-                for each in (single, other)
+                [each.games.observations(), each._info(), each.render()] for each in (single, other)
             )
-            assert one == two
+            without_state([one[1], two[1]])
+            assert contents(one) == contents(two)
         action = eager(aec.observe(agent)["action_mask"], number)
         aec.step(action)
         parallel.step(dict.fromkeys(parallel.agents, action))
@@ -182,6 +228,46 @@ def test_agents_of_single_environments_are_handed_nothing_hidden(rules):
         *_, terminated, _, info = single.step(eager(info["action_mask"], number))
         if terminated:
             _, info = single.reset()
+
+
+@under_all_rules
+def test_what_is_made_of_views_tells_nothing_hidden(rules):
+    """Explanations, requests of the arena, records of deals in progress; in full games."""
+    rng = np.random.default_rng(0)
+    state = new_games(SEED, ROWS, rules)
+    agents = [make_policy(name) for name in ("champion", "ppo", "search:4,margin=0")]
+
+    def made_of(batch):
+        view = make_view(batch, rules)
+        rows = np.flatnonzero(view.to_move)
+        some = view.select(rows)
+        thoughts = []
+        for agent, most in zip(agents, (ROWS, ROWS, 3), strict=True):
+            part = some.select(np.arange(min(most, len(some))))
+            actions, explained = act_and_explain(agent, part, RowRandom(keys(np.arange(len(part)))))
+            parts = explained.values, explained.opponent
+            thoughts.append((actions.tolist(), [contents(part) for part in parts]))
+        few, texts = some.select(np.arange(8)), []
+        for part, sections in ((some, ("words",)), (few, ("text",))):
+            every = range(len(part)), [0] * len(part), part.action_masks(), sections
+            texts += protocol.move_requests(part, *every)
+        pages = [
+            Replay(
+                replace(record_of(batch, row, rules), seed=None, game_number=None),
+                viewer=int(batch.player[row]),
+            ).data
+            for row in rows[:2]
+        ]
+        return thoughts, texts, json.dumps(pages)
+
+    for number in range(48):
+        if number % 6 == 5:
+            other = state.copy()
+            lay_otherwise(other, other.player, rng)
+            assert (other.deck != state.deck).any(axis=1).mean() > 0.9
+            assert made_of(other) == made_of(state)
+        next_deals(state, rules)
+        step(state, random_legal(make_view(state, rules).action_masks(), rng), rules)
 
 
 class Notes:
