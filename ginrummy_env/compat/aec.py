@@ -4,6 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 from pettingzoo import AECEnv
 from pettingzoo.utils import wrappers
@@ -60,6 +61,7 @@ class OldInterface(AECEnv):  # type: ignore[misc]
         self._num_planes = NUM_PLANES if opponents_hand_visible else NUM_PLANES - 1
         self._screen = Screen(render_mode)
         self._mask: NDArray[np.int8] | None = None
+        self._broken_off = False
         self.possible_agents = AGENTS[:]
         self.agents: list[str] = []
         self.observation_spaces = {
@@ -90,7 +92,12 @@ class OldInterface(AECEnv):  # type: ignore[misc]
             options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1}``, each may be missing;
                 other keys are left alone.
         """
-        self._game.deal(seed, options or {})
+        before, self._broken_off = self._broken_off, True
+        try:
+            self._game.deal(seed, options or {})
+        except ValueError:  # nothing has changed
+            self._broken_off = before
+            raise
         if seed is not None and self.faithful:  # a fault of the old environment, kept there
             self._paying = (RLCARD_KNOCK_REWARD, RLCARD_GIN_REWARD)
         self.agents = self.possible_agents[:]
@@ -102,6 +109,7 @@ class OldInterface(AECEnv):  # type: ignore[misc]
         self._skip_agent_selection = None
         self._mask = None
         self.agent_selection = AGENTS[self._game.player]
+        self._broken_off = False
         if self.render_mode == "human":
             self.render()
 
@@ -111,15 +119,18 @@ class OldInterface(AECEnv):  # type: ignore[misc]
         Raises:
             IllegalOldActionError: the action is not legal; nothing has changed.
             ValueError: an action for an agent whose deal is over, or none for one to move.
+            gymnasium.error.ResetNeeded: the last step or reset was broken off.
         """
+        self._require_whole()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
         if not self.is_legal(action):
             raise IllegalOldActionError(action, np.flatnonzero(self._known_mask()).tolist())
-        game = self._game
-        game.step(action_number(action))
+        game, number = self._game, action_number(action)
+        self._broken_off = True
+        game.step(number)
         self._mask = None
         self._cumulative_rewards[agent] = 0.0
         self.agent_selection = AGENTS[game.player]
@@ -130,6 +141,7 @@ class OldInterface(AECEnv):  # type: ignore[misc]
                 info.update(game.told())
             self._accumulate_rewards()
             self._deads_step_first()
+        self._broken_off = False
         if self.render_mode == "human":
             self.render()
 
@@ -141,6 +153,10 @@ class OldInterface(AECEnv):  # type: ignore[misc]
             return False
         return 0 <= number < NUM_OLD_ACTIONS and bool(self._known_mask()[number])
 
+    def _require_whole(self) -> None:
+        if self._broken_off:
+            raise ResetNeeded("the last step or reset was broken off: call reset()")
+
     def _known_mask(self) -> NDArray[np.int8]:
         if self._mask is None:
             self._mask = self._game.mask()
@@ -148,6 +164,7 @@ class OldInterface(AECEnv):  # type: ignore[misc]
 
     def observe(self, agent: str) -> Observation:
         """Return what the agent sees, in new arrays; the mask is zero unless he is to move."""
+        self._require_whole()
         player = AGENTS.index(agent)
         game = self._game
         if game.over or game.player != player:

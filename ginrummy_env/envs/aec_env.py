@@ -135,17 +135,17 @@ class raw_env(AECEnv):  # type: ignore[misc]
             self._games.reseed(seed, _ROW)
             self._games.start(_ROW, start)
             self._shaping.begin(self._games.state, _ROW)
-        self.agents = self.possible_agents[:]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
-        self.terminations = dict.fromkeys(self.agents, False)
-        self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: self._info() for agent in AGENTS}
-        self._paid = False
-        self._skip_agent_selection = None
-        self._moved()
-        self.agent_selection = AGENTS[self._games.state.player[0]]
-        self._note_masks()
+            self.agents = self.possible_agents[:]
+            self.rewards = dict.fromkeys(self.agents, 0.0)
+            self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+            self.terminations = dict.fromkeys(self.agents, False)
+            self.truncations = dict.fromkeys(self.agents, False)
+            self.infos: dict[str, dict[str, Any]] = {agent: self._info() for agent in AGENTS}
+            self._paid = False
+            self._skip_agent_selection = None
+            self._moved()
+            self.agent_selection = AGENTS[self._games.state.player[0]]
+            self._note_masks()
         if self.render_mode == "human":
             self.render()
 

@@ -133,9 +133,10 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
         with episodes.whole():
             episodes.reseed(seed, _ROW, lambda: self.np_random_seed)
             self.games.begin(_ROW, start)
+            seen = row_of(self.games.observations(), 0), self._info()
         if self.render_mode == "human":
             self.render()
-        return row_of(self.games.observations(), 0), self._info()
+        return seen
 
     def step(self, action: int | np.integer[Any]) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
         """Take the learner's action, let the opponent answer, and return what came of it.
@@ -154,18 +155,14 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
         actions = self.games.numbers([action_number(action)])
         with self.games.episodes.whole():
             step = self.games.act(actions)
-        info = self._info(step.deals.get(0))
-        if step.illegal:
-            info["illegal_action"] = step.illegal[0]
+            info = self._info(step.deals.get(0))
+            if step.illegal:
+                info["illegal_action"] = step.illegal[0]
+            observation = row_of(self.games.observations(), 0)
         if self.render_mode == "human":
             self.render()
-        return (
-            row_of(self.games.observations(), 0),
-            float(step.rewards[0]),
-            bool(step.terminated[0]),
-            bool(step.truncated[0]),
-            info,
-        )
+        paid, terminated, truncated = step.rewards[0], step.terminated[0], step.truncated[0]
+        return observation, float(paid), bool(terminated), bool(truncated), info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the learner's legal actions, [108] bool, as sb3-contrib asks for them."""

@@ -131,16 +131,16 @@ class GinRummyVecEnv(VecEnv):
         start = read_start(_options_of_rows(self._options), self.num_envs, episodes.options)
         with episodes.whole():
             episodes.reseed(self._seed, everywhere)
-            self._seed = None
             self.games.begin(everywhere, start)
-        self._returns[:] = 0.0
-        self._lengths[:] = 0
-        self._began = time.perf_counter()
-        for row in everywhere.tolist():
-            self._note_reset(row)
-        self._reset_seeds()
-        self._reset_options()
-        return self.games.observations()
+            self._returns[:] = 0.0
+            self._lengths[:] = 0
+            self._began = time.perf_counter()
+            for row in everywhere.tolist():
+                self._note_reset(row)
+            self._seed = None
+            self._reset_seeds()
+            self._reset_options()
+            return self.games.observations()
 
     def step_async(self, actions: NDArray[np.integer]) -> None:
         """Take note of the actions; `step_wait` plays them."""

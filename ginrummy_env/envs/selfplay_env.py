@@ -118,7 +118,7 @@ class GinRummySelfPlayEnv:
             self._games.reseed(seed, rows)
             self._games.start(rows, start)
             self._shaping.begin(self.state, rows)
-        return self._observe(self._infos())
+            return self._observe(self._infos())
 
     def step(self, actions: ArrayLike) -> tuple[Seen, NDArray[np.float64], Flags, Flags, Infos]:
         """Take the action of the player to move in every row.

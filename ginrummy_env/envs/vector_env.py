@@ -136,7 +136,7 @@ class GinRummyVectorEnv(VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
             episodes.reseed(seed, rows, self._first_seed)
             self._over[rows] = False
             self.games.begin(rows, start)
-        return self.games.observations(), self._infos({})
+            return self.games.observations(), self._infos({})
 
     def step(
         self, actions: ArrayLike

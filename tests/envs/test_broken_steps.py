@@ -3,7 +3,10 @@
 Opponents that fail are in test_opponents; here are the learner's actions, and Ctrl-C at any place.
 """
 
+import itertools
 import pickle
+import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,6 +15,7 @@ from tables import Quiet, some_legal
 
 import ginrummy_env
 from ginrummy_env import GinRummyEnv, GinRummySelfPlayEnv, GinRummyVectorEnv
+from ginrummy_env.compat import gin_rummy_v4
 from ginrummy_env.envs import aec_env, episodes
 
 
@@ -30,13 +34,22 @@ ENVIRONMENTS = {
 every_environment = pytest.mark.parametrize("name", ENVIRONMENTS)
 
 
+OLD = {
+    "v4": lambda: gin_rummy_v4.raw_env(),
+    "v4 faithful": lambda: gin_rummy_v4.raw_env(faithful=True),
+}
+"""The old interface, whose actions have other numbers."""
+
+
 def state_of(env):
+    if hasattr(env, "_game"):
+        return vars(env._game)
     games = env.games if hasattr(env, "games") else env._games
     return games.state
 
 
 def is_batch(env):
-    return len(state_of(env)) > 1
+    return not hasattr(env, "agent_selection") and len(state_of(env)) > 1
 
 
 def masks_of(env):
@@ -110,6 +123,65 @@ def test_ctrl_c_in_a_step_makes_a_reset_necessary(name, place, monkeypatch):
             use()
     reset(env)
     env.step(legal(env, 0))
+
+
+def interrupted_at(line, call):
+    """Call with Ctrl-C at the given line of the project that is run; return whether it came."""
+    run = itertools.count(1)
+
+    def trace(frame, event, _):
+        if "/ginrummy_env/" not in frame.f_code.co_filename:
+            return None
+        if event == "line" and next(run) == line:
+            raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        call()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def reported(env):
+    """What an environment of PettingZoo says beside the state."""
+    names = ("agent_selection", "rewards", "_cumulative_rewards", "terminations", "infos")
+    return [getattr(env, name) for name in names if hasattr(env, "agent_selection")]
+
+
+@pytest.mark.parametrize("name", [*ENVIRONMENTS, *OLD])
+def test_ctrl_c_at_any_line_leaves_no_half_done_step(name):
+    """Of the game the line counts: a step or a reset is not taken, or whole, or must be reset."""
+    make = (ENVIRONMENTS | OLD)[name]
+    env, twin = make(), make()
+    for use in ("step", "reset"):
+        seen, line = {}, 1
+        for line in itertools.count(1, 5):
+            for each in (env, twin):
+                reset(each)
+            actions = legal(env, line)
+            before = pickle.dumps(state_of(env)), pickle.dumps(reported(env))
+            call = partial(env.step, actions) if use == "step" else env.reset
+            if not interrupted_at(line, call):
+                break
+            (twin.step(actions) if use == "step" else twin.reset())
+            after = pickle.dumps(state_of(twin)), pickle.dumps(reported(twin))
+            now = pickle.dumps(state_of(env)), pickle.dumps(reported(env))
+            try:
+                masks = masks_of(env)
+            except ResetNeeded:
+                seen[line] = "unusable"
+                continue
+            assert now in (before, after), line
+            seen[line] = "whole" if now == after else "as before"
+            if now == after:
+                np.testing.assert_array_equal(masks, masks_of(twin))
+        assert "unusable" in seen.values()
+        assert "whole" not in [what for at, what in seen.items() if at < line - 20]
 
 
 def test_ctrl_c_in_a_reset_makes_another_one_necessary(monkeypatch):
