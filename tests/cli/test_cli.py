@@ -390,3 +390,32 @@ def test_show_prints_the_settings_of_the_run(capsys, tmp_path):
         code, out, _ = run(capsys, command, tmp_path, "--show", "--set", "seed=9")
         assert code == 0
         assert {"width = 48", "steps = 65536", "seed = 9"} <= set(out.splitlines())
+
+
+@pytest.mark.parametrize(
+    "results", ["training/ablations.csv", "search/eaai-curve.json", "search/belief.json"]
+)
+def test_kept_results_are_drawn_again(capsys, tmp_path, results):
+    out = tmp_path / "picture.png"
+    code, text, _ = run(capsys, "plot", ROOT / "results" / results, "--out", out)
+    assert (code, text) == (0, f"written: {out}\n")
+    assert out.read_bytes().startswith(b"\x89PNG")
+    code, _, err = run(capsys, "plot", ROOT / "results" / results, "--out", out)
+    assert code == 2
+    assert "--force" in err
+
+
+def test_a_tournament_is_drawn_again(capsys, tmp_path):
+    code, text, _ = run(capsys, "plot", ROOT / "results" / "ladder-eaai", "--out", tmp_path)
+    assert code == 0
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"cross_table.png", "ratings.png", "endings.png"}
+    assert text.count("written:") == 3
+
+
+def test_what_has_no_picture_is_refused(capsys, tmp_path):
+    code, _, err = run(
+        capsys, "plot", ROOT / "results" / "experiments" / "E4.json", "--out", tmp_path / "a.png"
+    )
+    assert code == 2
+    assert "neither a tournament, nor" in err

@@ -1,12 +1,16 @@
 """Tournaments: all pairings on the same decks, in any order; files that say what they hold."""
 
 import csv
+import io
+import itertools
 import json
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from ginrummy_env.core.rules import as_rules
+from ginrummy_training.evaluation.console_tables import cross_report, short_percent
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_result import Match
 from ginrummy_training.evaluation.match_summary import summarise, won_by_pair
@@ -178,8 +182,6 @@ def test_file_names_differ_where_letters_are_left_out():
 
 def test_a_pairing_that_does_not_fit_is_named():
     """Three agents in a circle: no ratings can be right."""
-    from ginrummy_training.evaluation.console_tables import cross_report
-
     tournament = play_tournament(AGENTS, games=100, seed=4, rules=SHORT)
     summary = tournament.summary()
     expected = tournament.ratings.expected
@@ -188,3 +190,46 @@ def test_a_pairing_that_does_not_fit_is_named():
         if won["low"] > expected[i, j]:
             assert summary["misfit"] is not None
     cross_report(summary)
+
+
+def printed(report, width):
+    console = Console(width=width, record=True, file=io.StringIO())
+    console.print(report)
+    return console.export_text().splitlines()
+
+
+def many(tournament, count):
+    """The summary of a tournament with as many agents as there are names, all of the same games."""
+    summary = tournament.summary()
+    names = [f"agent {number}" for number in range(count)]
+    agent, pairing = summary["agents"][0], summary["pairings"][0]
+    pairs = [list(pair) for pair in itertools.combinations(names, 2)]
+    return {
+        **summary,
+        "agents": [{**agent, "name": name} for name in names],
+        "pairings": [{**pairing, "agents": pair} for pair in pairs],
+        "misfit": None,
+    }
+
+
+def test_the_cross_table_has_intervals_where_there_is_room(tournament):
+    lines = printed(cross_report(tournament.summary()), 100)
+    won = tournament.summary()["pairings"][0]["games_won"]["a"]
+    assert any(short_percent(won) in line for line in lines)
+    assert max(map(len, lines)) <= 100
+
+
+@pytest.mark.parametrize("count", [8, 11, 16])
+def test_a_cross_table_of_many_fits_a_hundred_columns(tournament, count):
+    lines = printed(cross_report(many(tournament, count)), 100)
+    assert max(map(len, lines)) <= 100
+    start = next(i for i, line in enumerate(lines) if "of the row" in line)
+    assert "or less" in lines[start]
+    rows = [line.split() for line in lines[start + 1 :] if " agent " in line]
+    assert rows[0][1:] == [str(number) for number in range(1, count + 1)]
+    for number, cells in enumerate(rows[1:], 1):
+        assert cells[:3] == [str(number), "agent", str(number - 1)]
+        assert len(cells) == 3 + count
+        assert cells[2 + number] == "·"
+    wide = printed(cross_report(many(tournament, count)), 300)
+    assert not any("or less" in line for line in wide)

@@ -1,19 +1,21 @@
 """Ablations: their settings are valid, runs are made once, differences are of the same decks."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.experiments.ablation_figure import ablation_picture
 from ginrummy_training.experiments.ablations import (
     BASE,
     OF_RULES,
     VARIANTS,
     ablate,
     difference,
-    draw_rows,
     played,
+    read_rows,
     trained,
     write_rows,
 )
@@ -57,8 +59,24 @@ def test_a_row_a_variant_with_its_command_and_difference(table):
     write_rows(rows, folder / "table.csv")
     read = list(csv.DictReader((folder / "table.csv").read_text().splitlines()))
     assert [row["to_base"] for row in read] == ["", str(points.to_base)]
-    draw_rows(rows, folder / "table.png")
-    assert (folder / "table.png").read_bytes().startswith(b"\x89PNG")
+    assert read_rows(folder / "table.csv") == rows
+
+
+def test_the_picture_has_a_row_a_variant(table):
+    row = replace(table[1][1], to_base=-0.02, to_base_low=-0.04, to_base_high=0.01)
+    other = replace(row, variant="win", to_base=0.01)
+    far = replace(row, variant="no imitation", to_base=-0.46)
+    axes = ablation_picture([table[1][0], row, other, far]).axes[0]
+    labels = [label.get_text() for label in axes.get_yticklabels()]
+    assert labels == ["no imitation", "win", "points"]
+    assert [text.get_text() for text in axes.texts] == ["−46"]
+
+
+def test_a_table_of_something_else_is_refused(tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text("agent,won\nsimple,1\n")
+    with pytest.raises(ResultError, match="not a table of ablations"):
+        read_rows(path)
 
 
 def test_what_is_there_is_not_made_again(table):

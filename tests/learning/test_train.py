@@ -21,9 +21,10 @@ from ginrummy_agents.learned.inputs import features
 from ginrummy_agents.learned.policy import Network
 from ginrummy_env.core.rules import CLASSIC, EAAI
 from ginrummy_env.policy import make_policy
+from ginrummy_training.cli.commands.curves import named_runs
 from ginrummy_training.cli.main import main
 from ginrummy_training.evaluation.match import play_match
-from ginrummy_training.learning.curves import read_curves
+from ginrummy_training.learning.curves import read_curves, run_name
 from ginrummy_training.learning.env import make_env
 from ginrummy_training.learning.opponent_pool import Pool, assign, opponents_of, shares_at
 from ginrummy_training.learning.run_folder import Progress, Run
@@ -100,8 +101,21 @@ class TestSmoke:
         steps = [point[0] for point in read_curves(folder)["simple"]]
         assert steps[0] == 0
         assert steps == sorted(set(steps))
-        assert main(["curves", str(folder), str(folder / "log.csv"), "--out", str(out)]) == 0
+        assert main(["curves", str(folder), f"log={folder / 'log.csv'}", "--out", str(out)]) == 0
         assert out.read_bytes().startswith(b"\x89PNG")
+        settings = json.loads((folder / "settings.json").read_text())["settings"]
+        called = f"{settings['rules'].upper()}, seed {settings['seed']}"
+        assert run_name(folder) == called
+        assert list(named_runs([str(folder), str(folder), f"log={folder / 'log.csv'}"])) == [
+            called,
+            f"{called} ({folder})",
+            "log",
+        ]
+
+    def test_curves_against_nobody_are_refused(self, run, tmp_path, capsys):
+        out = tmp_path / "curves.png"
+        assert main(["curves", str(run[0]), "--against", "gold", "--out", str(out)]) == 2
+        assert "no evaluations against gold" in capsys.readouterr().err
 
     def test_tensorboard_has_a_file(self, run):
         assert list((run[0] / "tensorboard").glob("events*"))

@@ -7,6 +7,8 @@ large as those around it; what needs more room gets taller.
 
 import io
 from collections.abc import Mapping, Sequence
+from itertools import cycle
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -15,6 +17,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ginrummy_env.files import write_whole
 from ginrummy_training.statistics import Estimate
 
 WIDTH = 5.6
@@ -64,15 +67,37 @@ FILLS: tuple[dict[str, Any], ...] = (
 """Bars that differ in lightness and hatching: ``axes.bar(x, y, **FILLS[0])``."""
 
 
+KINDS: dict[str, dict[str, Any]] = {
+    # Without dates and versions of matplotlib: the same figure gives the same bytes.
+    "png": {"Software": None},
+    "svg": {"Date": None, "Creator": None},
+    "pdf": {"CreationDate": None, "Creator": None, "Producer": None},
+}
+"""Formats of pictures, with what else is written into the file."""
+
+
 class Picture(Figure):
     """A figure that a notebook shows if a cell ends with it."""
 
     def png(self) -> bytes:
         """Return it as PNG."""
         file = io.BytesIO()
-        # Without the version of matplotlib in it: the same figure gives the same bytes.
-        self.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
+        self.savefig(file, format="png", dpi=DPI, metadata=KINDS["png"])
         return file.getvalue()
+
+    def save(self, path: Path) -> None:
+        """Write it whole or not at all, as what the name ends with: png, svg or pdf.
+
+        Raises:
+            ValueError: an ending that is none of these.
+        """
+        kind = path.suffix.removeprefix(".").lower()
+        if kind not in KINDS:
+            raise ValueError(f"{path}: a picture's name ends with .{', .'.join(KINDS)}")
+        file = io.BytesIO()
+        with mpl.rc_context({"svg.hashsalt": "ginrummy"}):
+            self.savefig(file, format=kind, dpi=DPI, metadata=KINDS[kind])
+        write_whole(path, file.getvalue())
 
     def _repr_png_(self) -> bytes:
         return self.png()
@@ -124,6 +149,79 @@ def write_in(
         )
 
 
+def crowd(values: Sequence[float]) -> tuple[float, float]:
+    """Return the range that is drawn to scale: the values without a few that lie far away.
+
+    They lie far away if the gap to the others is more than twice what the others span.
+
+    >>> crowd([-844, -31, 0, 109, 226])
+    (-31, 226)
+    >>> crowd([-31, 0, 109, 226])
+    (-31, 226)
+    """
+    ordered = sorted(values)
+    gaps = np.diff(ordered)
+    if len(ordered) < 3:
+        return ordered[0], ordered[-1]
+    cut = int(np.argmax(gaps)) + 1
+    most = max(ordered[:cut], ordered[cut:], key=len)
+    far = gaps[cut - 1] > 2 * (most[-1] - most[0])
+    return (most[0], most[-1]) if far and len(most) > 1 else (ordered[0], ordered[-1])
+
+
+def intervals(
+    axes: Axes,
+    places: Sequence[float],
+    estimates: Sequence[Estimate],
+    look: Mapping[str, Any],
+    *,
+    label: str | None = None,
+    scale: tuple[float, float] | None = None,
+    form: str = "{:.0f}",
+) -> None:
+    """Draw values and their intervals, one above the other.
+
+    Args:
+        axes: theirs.
+        places: heights.
+        estimates: values with their intervals.
+        look: one of `LINES`.
+        label: in the legend.
+        scale: what lies outside is an arrow at the edge, with its number.
+        form: how that number is written.
+    """
+    low, high = (-np.inf, np.inf) if scale is None else scale
+    inside = [i for i, each in enumerate(estimates) if low <= each.value <= high]
+    values = np.array([estimates[i].value for i in inside])
+    lows = np.array([estimates[i].low for i in inside])
+    highs = np.array([estimates[i].high for i in inside])
+    axes.errorbar(
+        values,
+        [places[i] for i in inside],
+        xerr=[values - lows, highs - values],
+        fmt=look["marker"],
+        color=look["color"],
+        capsize=3,
+        label=label,
+    )
+    edge = 0.14 * (high - low)
+    for place, each in zip(places, estimates, strict=True):
+        if low <= each.value <= high:
+            continue
+        below = each.value < low
+        at = low - edge if below else high + edge
+        axes.plot(at, place, marker="<" if below else ">", color=look["color"], linestyle="none")
+        axes.annotate(
+            form.format(each.value).replace("-", "−"),
+            (at, place),
+            xytext=(9 if below else -9, 0),
+            textcoords="offset points",
+            color=look["color"],
+            ha="left" if below else "right",
+            va="center",
+        )
+
+
 Series = Mapping[str, Sequence[tuple[float, Estimate]]]
 """Points of lines by their names: x, and y with its interval."""
 
@@ -141,7 +239,7 @@ def series_picture(
     """Return lines with their intervals as bands.
 
     Args:
-        series: the lines, six at most.
+        series: the lines; more than six are hard to tell apart.
         x_label: what x is.
         title: what y is; shown above.
         published: (x, y, half the width of its interval) printed elsewhere, by the name of the
@@ -152,7 +250,7 @@ def series_picture(
     figure, axes = new_figure(height)
     if level is not None:
         axes.axhline(level, color="#888888", linewidth=0.8)
-    for (name, points), look in zip(series.items(), LINES, strict=False):
+    for (name, points), look in zip(series.items(), cycle(LINES), strict=False):
         order = sorted(points, key=lambda point: point[0])
         xs = [x for x, _ in order]
         axes.plot(xs, [y.value for _, y in order], label=name, **look)
@@ -185,5 +283,6 @@ def series_picture(
     axes.set_title(title)
     axes.grid()
     if len(series) > 1 or published:
-        axes.legend()
+        handles = axes.get_legend_handles_labels()
+        figure.legend(*handles, loc="outside lower center", ncols=2)
     return figure

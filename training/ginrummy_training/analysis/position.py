@@ -6,9 +6,7 @@ opponent. Every candidate is tried in the same worlds, and none is given up.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rich.table import Table
@@ -34,15 +32,9 @@ from ginrummy_env.core.state import NOBODY, NUM_PILE, Outcome, Phase
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import make_policy
 from ginrummy_env.records.recorder import GameRecord, replay
-from ginrummy_training.storage import write_json
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MANY = 100.0
 """Standard errors behind at which a candidate is given up: never."""
-
-COLORS = ("#1b7837", "#7fbf7b", "#d9f0d3", "#762a83", "#af8dc3", "#e7d4e8", "#bbbbbb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,44 +268,3 @@ def table(candidates: Sequence[Weighed], win: bool, reference: str) -> Table:
             *(f"{100 * share:.1f}" for share in each.endings),
         )
     return shown
-
-
-def plot(candidates: Sequence[Weighed], win: bool, title: str) -> "Figure":
-    """Return a plot: values with two standard errors, and how the deals ended."""
-    from matplotlib.figure import Figure
-
-    scale = 100 if win else 1
-    figure = Figure(figsize=(11, 2.2 + 0.45 * len(candidates)), layout="constrained")
-    values, ends = figure.subplots(1, 2, sharey=True)
-    places = np.arange(len(candidates))[::-1]
-    values.errorbar(
-        [scale * each.value for each in candidates],
-        places,
-        xerr=[2 * scale * each.error for each in candidates],
-        fmt="o",
-        color="#1f4e79",
-        capsize=4,
-    )
-    values.set_yticks(places, [format_action(each.action) for each in candidates])
-    values.set_xlabel("chance of winning the game, %" if win else "points of the deal")
-    values.grid(axis="x", alpha=0.3)
-    values.margins(y=0.2)
-    start = np.zeros(len(candidates))
-    for number, name in enumerate(ENDINGS):
-        shares = np.array([100 * each.endings[number] for each in candidates])
-        ends.barh(places, shares, left=start, color=COLORS[number], label=name)
-        start += shares
-    ends.set_xlabel("how the deals ended, %")
-    ends.set_xlim(0, 100)
-    figure.legend(*ends.get_legend_handles_labels(), loc="outside lower center", ncols=7)
-    figure.suptitle(fill(title, 110), fontsize=10)
-    return figure
-
-
-def write(out: Path, candidates: Sequence[Weighed], win: bool, title: str) -> None:
-    """Write the plot (png, svg, pdf), or the numbers (json)."""
-    if out.suffix == ".json":
-        write_json(out, {"position": title, "candidates": [each.to_dict() for each in candidates]})
-        return
-    out.parent.mkdir(parents=True, exist_ok=True)
-    plot(candidates, win, title).savefig(out, dpi=130)

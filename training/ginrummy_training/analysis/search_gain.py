@@ -12,7 +12,7 @@ about what games would show, without their noise. Variants are compared in the s
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,6 @@ from ginrummy_env.core.types import Float, Rows
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.evaluation.play_deals import play_deals, points_of
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 KINDS = ("take", "leave", "knock", "not knock", "other discard")
 """What the search wants in place of the base policy's action."""
@@ -202,29 +198,3 @@ def mean_of(gains: Float) -> dict[str, float]:
         return {"count": len(gains)}
     half = 1.96 * gains.std() / np.sqrt(len(gains))
     return {"count": len(gains), "gain": float(100 * gains.mean()), "half": float(100 * half)}
-
-
-def plot(found: dict[str, Any]) -> "Figure":
-    """Return the gains of the variants with their intervals."""
-    from matplotlib.figure import Figure
-
-    variants = found["variants"]
-    figure = Figure(figsize=(7.5, 1.6 + 0.4 * len(variants)), layout="constrained")
-    axes = figure.add_subplot()
-    places = np.arange(len(variants))[::-1]
-    axes.errorbar(
-        [each["gain"] for each in variants],
-        places,
-        xerr=[each["half"] for each in variants],
-        fmt="o",
-        color="#1f4e79",
-        capsize=4,
-    )
-    axes.axvline(0, color="gray", linewidth=0.8)
-    axes.set_yticks(places, [each["search"] for each in variants])
-    axes.grid(axis="x", alpha=0.3)
-    axes.margins(y=0.15)
-    axes.set_xlabel("% of games gained over the base policy in a hundred decisions, 95 % intervals")
-    about = f"{found['rules']}, {found['base']} against {found['against']}"
-    axes.set_title(f"{about}; {found['decisions']:,} decisions, seed {found['seed']}", fontsize=10)
-    return figure

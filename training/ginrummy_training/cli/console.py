@@ -39,11 +39,11 @@ def who_plays(options: argparse.Namespace, pairings: int = 1) -> dict[str, Any]:
 
 
 def show_tables(*tables: object) -> None:
-    """Print tables, as wide as the terminal or COLUMNS allows; elsewhere 120 columns at most."""
+    """Print tables, as wide as the terminal or COLUMNS allows; elsewhere 100 columns at most."""
     from rich.console import Console
 
     given = sys.stdout.isatty() or "COLUMNS" in os.environ
-    Console(width=None if given else 120).print(*tables, sep="\n")
+    Console(width=None if given else 100).print(*tables, sep="\n")
 
 
 def color() -> bool:

@@ -1,9 +1,11 @@
 """Results as tables for the terminal."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from rich.console import Group, RenderableType
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -141,6 +143,72 @@ def _notes(summary: Summary) -> list[str]:
     return lines
 
 
+class CrossTable:
+    """The share of games that each won of each; shortened where there is no room for all of it.
+
+    Short, it is a cross table as chess has it: the agents numbered, shares without intervals.
+
+    Args:
+        tournament: what tournament.json holds.
+    """
+
+    def __init__(self, tournament: Mapping[str, Any]) -> None:
+        ranked = sorted(tournament["agents"], key=lambda agent: -agent["rating"]["value"])
+        self.names: list[str] = [agent["name"] for agent in ranked]
+        self.shares: dict[tuple[str, str], Number] = {
+            (pairing["agents"][me], pairing["agents"][1 - me]): pairing["games_won"]["ab"[me]]
+            for pairing in tournament["pairings"]
+            for me in range(2)
+        }
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the title and the table, the whole one if it fits."""
+        whole = self.whole()
+        if Measurement.get(console, options.update(width=10_000), whole).maximum <= (
+            options.max_width
+        ):
+            yield Text("Games won, in %, by the agent of the row (± 95 %)", style="bold")
+            yield whole
+            return
+        halves = [50 * (each["high"] - each["low"]) for each in self.shares.values()
+                  if each["low"] is not None and each["high"] is not None]  # fmt: skip
+        widest = f" (± {max(halves):.1f} or less)" if halves else ""
+        yield Text(f"Games won, in %, by the agent of the row{widest}", style="bold")
+        yield self.short()
+
+    def whole(self) -> RichTable:
+        """Return the table with intervals and names."""
+        table = titled_table("", ["", *self.names])[1]
+        for name in self.names:
+            table.add_row(name, *(self._cell(name, other, short_percent) for other in self.names))
+        return table
+
+    def short(self) -> RichTable:
+        """Return the table with numbers in place of names, without intervals."""
+        table = RichTable(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+        table.add_column("", justify="right")
+        table.add_column("agent", justify="left", no_wrap=True)
+        for number in range(1, len(self.names) + 1):
+            table.add_column(str(number), justify="right", no_wrap=True, min_width=3)
+        for number, name in enumerate(self.names, 1):
+            cells = (self._cell(name, other, _whole_percent) for other in self.names)
+            table.add_row(str(number), name, *cells)
+        return table
+
+    def _cell(self, name: str, other: str, form: Callable[[Number], str]) -> Text:
+        share = self.shares.get((name, other))
+        if share is None:
+            return Text("·")
+        low, high = share["low"], share["high"]
+        better, worse = low is not None and low > 0.5, high is not None and high < 0.5
+        return Text(form(share), style="green" if better else "red" if worse else "")
+
+
+def _whole_percent(number: Number) -> str:
+    """Return a share in whole percent."""
+    return "–" if number["value"] is None else f"{100 * number['value']:.0f}"
+
+
 def cross_report(tournament: Mapping[str, Any]) -> RenderableType:
     """Return a tournament's tables: the ratings, and the share of games that each won of each."""
     names: list[str] = [agent["name"] for agent in tournament["agents"]]
@@ -164,26 +232,6 @@ def cross_report(tournament: Mapping[str, Any]) -> RenderableType:
             plain(agent["net_points_a_deal"], sign=True),
             "–" if time is None else f"{time:,.1f}",
         )
-    cross_head, cross = titled_table(
-        "Games won, in %, by the agent of the row against that of the column (± 95 %)",
-        ["", *(names[i] for i in order)],
-    )
-    shares = {
-        (pairing["agents"][me], pairing["agents"][1 - me]): pairing["games_won"]["ab"[me]]
-        for pairing in tournament["pairings"]
-        for me in range(2)
-    }
-    for i in order:
-        cells = []
-        for j in order:
-            share = shares.get((names[i], names[j]))
-            if share is None:
-                cells.append("·")
-                continue
-            text = short_percent(share)
-            color = "green" if share["low"] > 0.5 else "red" if share["high"] < 0.5 else ""
-            cells.append(f"[{color}]{text}[/]" if color else text)
-        cross.add_row(names[i], *cells)
     worst = tournament["misfit"]
     if worst:
         first, second = worst["agents"]
@@ -194,4 +242,4 @@ def cross_report(tournament: Mapping[str, Any]) -> RenderableType:
         )
     else:
         note = "Every pairing agrees with the ratings, within its interval."
-    return Group(ratings_head, ratings, Text(), cross_head, cross, Text(note))
+    return Group(ratings_head, ratings, Text(), CrossTable(tournament), Text(note))

@@ -14,9 +14,19 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from ginrummy_env.files import write_whole
+from ginrummy_env.core.rules import PRESETS
 from ginrummy_training.evaluation.match_summary import Summary
-from ginrummy_training.plotting import FILLS, LINES, Picture, new_figure, styled, write_in
+from ginrummy_training.plotting import (
+    FILLS,
+    LINES,
+    Picture,
+    crowd,
+    intervals,
+    new_figure,
+    styled,
+    write_in,
+)
+from ginrummy_training.statistics import Estimate
 
 WAYS = {"gin": ("gin", "big_gin"), "knock": ("knock",), "undercut": ("undercut",)}
 """How a deal is won, and the ways to end that are counted as such; of the others nobody wins."""
@@ -34,8 +44,13 @@ def save_figures(summary: Summary, out: Path) -> list[Path]:
         "endings.png": endings_picture(summary),
     }
     for name, picture in drawn.items():
-        write_whole(out / name, picture.png())
+        picture.save(out / name)
     return [out / name for name in drawn]
+
+
+def _called(rules: str) -> str:
+    """Return rules as a title has them: a preset in capitals, others as they are."""
+    return rules.upper() if rules in PRESETS else rules
 
 
 def by_rating(summary: Summary) -> list[str]:
@@ -131,45 +146,59 @@ def cross_picture(summary: Summary) -> Picture:
             j = names.index(next(each for each in pairing["agents"] if each != name))
             shares[i, j] = 100 * pairing["games_won"][side]["value"]
     figure, axes = new_figure(1.5 + 0.42 * len(names))
-    axes.imshow(shares, cmap="cividis", vmin=10, vmax=90, aspect="auto")
+    axes.set_facecolor("#dddddd")  # nobody plays against themselves
+    axes.imshow(shares, cmap="PuOr", vmin=10, vmax=90, aspect="auto")
     write_in(axes, shares)
     axes.set_xticks(range(len(names)), names, rotation=40, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(names)), names)
     axes.tick_params(length=0)
-    axes.set_title(fill(f"{summary['rules']}: games won by the agent of the row, %", TITLE_WIDTH))
+    axes.set_ylabel("agent")
+    axes.set_xlabel("against")
+    title = f"{_called(summary['rules'])}: games won, %, by the agent of the row"
+    axes.set_title(fill(title, TITLE_WIDTH))
     return figure
 
 
 @styled
 def ratings_picture(summaries: Mapping[str, Summary]) -> Picture:
-    """Return ratings with 95 % intervals under one or more sets of rules, in the first's order."""
+    """Return ratings with 95 % intervals under one or more sets of rules, in the first's order.
+
+    Who is far below all others is an arrow at the edge, so that the others can be told apart.
+    """
     first = next(iter(summaries.values()))
     names = by_rating(first)
     figure, axes = new_figure(1.3 + 0.42 * len(names))
     places = np.arange(len(names))[::-1]
-    for number, (rules, summary) in enumerate(summaries.items()):
-        ratings = {agent["name"]: agent["rating"] for agent in summary["agents"]}
-        values = np.array([ratings[name]["value"] for name in names])
-        errors = [
-            [ratings[name]["value"] - ratings[name]["low"] for name in names],
-            [ratings[name]["high"] - ratings[name]["value"] for name in names],
-        ]
-        look = LINES[number]
-        axes.errorbar(
-            values,
-            places - 0.22 * (number - (len(summaries) - 1) / 2),
-            xerr=errors,
-            fmt=look["marker"],
-            color=look["color"],
-            capsize=3,
-            label=fill(rules, TITLE_WIDTH // 2),
+    tables = [{agent["name"]: _rating(agent) for agent in each["agents"]}
+              for each in summaries.values()]  # fmt: skip
+    scale = crowd([rating.value for table in tables for rating in table.values()])
+    for number, (rules, table) in enumerate(zip(summaries, tables, strict=True)):
+        intervals(
+            axes,
+            (places - 0.22 * (number - (len(summaries) - 1) / 2)).tolist(),
+            [table[name] for name in names],
+            LINES[number],
+            label=fill(_called(rules), TITLE_WIDTH // 2),
+            scale=scale,
+            form="{:+.0f}",
         )
     axes.axvline(0, color="#888888", linewidth=0.8)
     axes.set_yticks(places, names)
+    axes.set_ylim(-0.6, len(names) - 0.4)
     axes.grid(axis="x")
-    axes.set_xlabel(f"rating (400: ten to one; {first['anchor']}: 0)")
-    axes.legend(loc="lower right")
+    axes.set_xlabel(f"rating (400 points: odds of ten to one; {first['anchor']} is 0)")
+    if len(summaries) == 1:
+        axes.set_title(
+            fill(f"{_called(next(iter(summaries)))}: ratings, 95 % intervals", TITLE_WIDTH)
+        )
+    else:
+        axes.set_title("ratings, 95 % intervals")
+        axes.legend(loc="lower right")
     return figure
+
+
+def _rating(agent: Mapping[str, Any]) -> Estimate:
+    return Estimate(*(agent["rating"][key] for key in ("value", "low", "high")))
 
 
 @styled
@@ -189,10 +218,10 @@ def endings_picture(summary: Summary) -> Picture:
             start += width
     axes.axvline(0, color="black", linewidth=1)
     axes.set_yticks(places, table.index)
-    ticks = range(-75, 76, 25)
+    ticks = range(-100, 101, 25)
     axes.set_xticks(ticks, [str(abs(tick)) for tick in ticks])
     axes.set_xlabel("← lost        % of deals        won →")
-    axes.set_title(fill(f"{summary['rules']}: how deals end", TITLE_WIDTH))
+    axes.set_title(fill(f"{_called(summary['rules'])}: how deals end", TITLE_WIDTH))
     handles = [Patch(label=way, **look) for way, look in zip(WAYS, FILLS, strict=False)]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     return figure
@@ -236,6 +265,6 @@ def deals_and_games_picture(summaries: Mapping[str, Summary]) -> Picture:
         axes.margins(0.16, 0.1)
         axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
         axes.set_xlabel("deals won, %")
-        axes.set_title(fill(f"{rules}: games won, %", TITLE_WIDTH))
+        axes.set_title(fill(f"{_called(rules)}: games won, %", TITLE_WIDTH))
         axes.grid()
     return figure

@@ -208,59 +208,28 @@ def write_rows(rows: Sequence[RunRow], path: Path) -> None:
     write_csv(path, names, [["" if x is None else x for x in asdict(row).values()] for row in rows])
 
 
-LEAST = -0.08
-"""What is below the base by more is drawn at the edge of the figure, with its number."""
+def read_rows(path: Path) -> list[RunRow]:
+    """Return a table that `write_rows` wrote.
+
+    Raises:
+        ResultError: not such a table.
+    """
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            return [_parsed(row) for row in csv.DictReader(file)]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ResultError(f"{path}: not a table of ablations ({error})") from error
 
 
-def draw_rows(rows: Sequence[RunRow], out: Path) -> None:
-    """Draw what each variant wins more than the base of its seed into a PNG."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    names = list(dict.fromkeys(row.variant for row in rows if row.to_base is not None))[::-1]
-    all_rules = list(dict.fromkeys(row.rules for row in rows))
-    seeds = list(dict.fromkeys(row.seed for row in rows))
-    with mpl.rc_context({"font.size": 9}):
-        figure = Figure(figsize=(3.4 * len(all_rules) + 1.4, 0.36 * len(names) + 1.3))
-        figure.set_layout_engine("constrained")
-        panels = figure.subplots(1, len(all_rules), sharey=True, squeeze=False)[0]
-        for axes, rules in zip(panels, all_rules, strict=True):
-            for row in rows:
-                if row.rules != rules or row.to_base is None:
-                    continue
-                number = seeds.index(row.seed)
-                height = names.index(row.variant) + 0.24 * (len(seeds) - 1) / 2 - 0.24 * number
-                if row.to_base < LEAST:
-                    text = f"◂ {100 * row.to_base:.0f}"
-                    axes.text(100 * LEAST, height, text, va="center", fontsize=8)
-                    continue
-                assert row.to_base_low is not None
-                assert row.to_base_high is not None
-                axes.errorbar(
-                    100 * row.to_base,
-                    height,
-                    xerr=[
-                        [100 * (row.to_base - row.to_base_low)],
-                        [100 * (row.to_base_high - row.to_base)],
-                    ],
-                    fmt="os^D"[number % 4],
-                    color="black",
-                    markerfacecolor="white" if number % 2 else "black",
-                    ms=4,
-                    lw=1,
-                )
-            axes.axvline(0, color="grey", lw=0.8)
-            axes.set_xlim(100 * LEAST - 0.5, 5)
-            axes.set_ylim(-0.6, len(names) - 0.4)
-            axes.set_title(rules.upper(), fontsize=9)
-            axes.set_xlabel("games won, points more than the base")
-            axes.grid(axis="x", alpha=0.25)
-        panels[0].set_yticks(range(len(names)), names)
-        for number, seed in enumerate(seeds):
-            face = "white" if number % 2 else "black"
-            panels[-1].plot(
-                [], [], "os^D"[number % 4], color="black", mfc=face, ms=4, label=f"seed {seed}"
-            )
-        panels[-1].legend(loc="lower right", fontsize=8)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(out, dpi=150)
+def _parsed(row: dict[str, str]) -> RunRow:
+    whole, optional = {"seed", "steps", "games", "best_at"}, {"to_base", "to_base_low"}
+    values: dict[str, Any] = {}
+    for name in (each.name for each in fields(RunRow)):
+        text = row[name]
+        if name in ("rules", "variant", "settings", "command"):
+            values[name] = text
+        elif name in whole:
+            values[name] = int(text)
+        else:
+            values[name] = None if name in optional | {"to_base_high"} and not text else float(text)
+    return RunRow(**values)

@@ -6,7 +6,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,8 @@ from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.types import Float
 from ginrummy_env.core.view import OPPONENT
 from ginrummy_training.fitting.belief import Sample, gather, pool
+from ginrummy_training.fitting.belief_figure import reliability_picture
 from ginrummy_training.storage import write_csv, write_json
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 WORLDS = 64
 """Hands sampled for each position."""
@@ -88,29 +85,6 @@ def reliability(chances: Float, truth: Float) -> tuple[Float, Float, NDArray[np.
     return mean[count > 0], true[count > 0], count[count > 0]
 
 
-def plot(every: Checked) -> "Figure":
-    """Return the reliability plot."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.4, 6), layout="constrained")
-    axes = figure.add_subplot()
-    axes.plot([0, 1], [0, 1], color="gray", linewidth=0.8)
-    for kind, chances, color in zip(
-        KINDS, every.chances, ("#999999", "#1b7837", "#1f4e79"), strict=True
-    ):
-        mean, true, count = reliability(chances, every.truth)
-        some = count >= 50
-        loss = log_loss(chances, every.truth)
-        axes.plot(mean[some], true[some], "o-", color=color, label=f"{kind}: log-loss {loss:.4f}")
-    axes.set_xlabel("estimated chance that an unseen card is the opponent's")
-    axes.set_ylabel("share that was")
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1)
-    axes.grid(alpha=0.3)
-    axes.legend()
-    return figure
-
-
 def check(rules_names: Sequence[str], deals: int, seed: int, out: Path) -> None:
     """Check the shipped belief, print and write what comes out.
 
@@ -153,15 +127,13 @@ def check(rules_names: Sequence[str], deals: int, seed: int, out: Path) -> None:
         kind: [values.tolist() for values in reliability(chances, every.truth)]
         for kind, chances in zip(KINDS, every.chances, strict=True)
     }
-    write_json(
-        out / "belief.json",
-        {
-            "rules": list(rules_names),
-            "deals": deals,
-            "seed": seed,
-            "log_loss": total,
-            "reliability": curves,
-            "stages": rows,
-        },
-    )
-    plot(every).savefig(out / "belief.png", dpi=130)
+    kept = {
+        "rules": list(rules_names),
+        "deals": deals,
+        "seed": seed,
+        "log_loss": total,
+        "reliability": curves,
+        "stages": rows,
+    }
+    write_json(out / "belief.json", kept)
+    reliability_picture(kept).save(out / "belief.png")

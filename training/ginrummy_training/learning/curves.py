@@ -2,17 +2,17 @@
 
     ginrummy curves runs/eaai runs/classic --out curves.png
 
-RUN is the folder of a run, or its log.csv.
+A run is its folder, or its log.csv.
 """
 
 import csv
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
-
-from ginrummy_training.learning.run_folder import LOG
-from ginrummy_training.storage import ResultError
+from ginrummy_training.learning.run_folder import LOG, SETTINGS
+from ginrummy_training.statistics import Estimate
+from ginrummy_training.storage import ResultError, read_json
 
 Points = list[tuple[float, float, float, float]]
 """Steps, share of games won, and the ends of its interval."""
@@ -45,42 +45,50 @@ def read_curves(run: Path) -> dict[str, Points]:
     return curves
 
 
+def run_name(run: Path) -> str:
+    """Return what a run is called in a legend: its rules and seed, else the name of its file.
+
+    >>> run_name(Path("runs/eaai-seed2.csv"))
+    'eaai seed 2'
+    """
+    if (run / SETTINGS).exists():
+        about = read_json(run / SETTINGS)
+        made = about.get("settings") if isinstance(about, dict) else None
+        if isinstance(made, dict) and {"rules", "seed"} <= made.keys():
+            return f"{str(made['rules']).upper()}, seed {made['seed']}"
+    return re.sub(r"(?<=[a-z])(?=[0-9])", " ", re.sub("[-_]+", " ", run.stem))
+
+
 def draw_curves(runs: Mapping[str, Path], opponents: Sequence[str], out: Path) -> None:
-    """Draw the curves of one or more runs into a PNG.
+    """Draw the curves of one or more runs into a picture (png, svg, pdf).
 
     Args:
         runs: folders or logs, by their names in the legend.
         opponents: eval opponents to draw; all if empty.
         out: the file.
-    """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
 
-    with mpl.rc_context({"font.size": 9}):
-        figure = Figure(figsize=(6.4, 4), layout="constrained")
-        axes = figure.subplots()
-        number = 0
-        for name, run in runs.items():
-            for opponent, points in read_curves(run).items():
-                if opponents and opponent not in opponents:
-                    continue
-                steps, won, low, high = (np.array(part) for part in zip(*points, strict=True))
-                axes.errorbar(
-                    steps / 1000,
-                    100 * won,
-                    yerr=100 * np.array([won - low, high - won]),
-                    fmt="osD^vP"[number % 6] + ("-", "--", ":")[number % 3],
-                    color=str(0.6 * (number % 2)),  # black and grey, so colors do not matter
-                    ms=4,
-                    lw=1,
-                    capsize=2,
-                    label=f"{name} vs {opponent}",
-                )
-                number += 1
-        axes.axhline(50, color="grey", lw=0.8)
-        axes.set_xlabel("thousand decisions of PPO (0: after the imitation)")
-        axes.set_ylabel("full games won, %")
-        figure.legend(loc="outside upper center", ncols=2, frameon=False)
-        axes.grid(alpha=0.2)
-        out.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(out, dpi=150)
+    Raises:
+        ResultError: no log, a damaged one, or one without any of the evaluations.
+        ValueError: an ending of the file's name that is no picture's.
+    """
+    from ginrummy_training.plotting import series_picture
+
+    found = {
+        (name, opponent): [
+            (steps / 1000, Estimate(100 * won, 100 * low, 100 * high))
+            for steps, won, low, high in points
+        ]
+        for name, run in runs.items()
+        for opponent, points in read_curves(run).items()
+        if not opponents or opponent in opponents
+    }
+    if not found:
+        raise ResultError("no evaluations" + (f" against {', '.join(opponents)}" * bool(opponents)))
+    against = list(dict.fromkeys(opponent for _, opponent in found))
+    alone = len(against) == 1
+    series_picture(
+        {name if alone else f"{name} against {each}": line for (name, each), line in found.items()},
+        x_label="thousand decisions of PPO (0: after the imitation)",
+        title=f"games won against {against[0]}, %" if alone else "games won, %",
+        height=4.2,
+    ).save(out)

@@ -113,6 +113,8 @@ def run(options: argparse.Namespace) -> int:
     table = position.table(candidates, win, reference)
     show_tables(table)
     if options.out is not None:
-        position.write(options.out, candidates, win, title)
+        from ginrummy_training.analysis.search_figures import write
+
+        write(options.out, candidates, win, title)
         print(f"written: {options.out}")
     return 0

@@ -34,11 +34,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Train, play and write the table."""
     from ginrummy_training.cli.console import interrupted
+    from ginrummy_training.experiments.ablation_figure import ablation_picture
     from ginrummy_training.experiments.ablations import (
         GAMES,
         VARIANTS,
         ablate,
-        draw_rows,
         require_table,
         write_rows,
     )
@@ -66,6 +66,6 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         return interrupted(folder)
     write_rows(rows, folder / "ablations.csv")
-    draw_rows(rows, folder / "ablations.png")
+    ablation_picture(rows).save(folder / "ablations.png")
     print(f"written: {folder}/ablations.csv and .png")
     return 0

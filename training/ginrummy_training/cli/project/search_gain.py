@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Measure, print and write."""
     from ginrummy_env.files import require_free
-    from ginrummy_training.analysis.search_gain import measure, plot
+    from ginrummy_training.analysis.search_gain import measure
     from ginrummy_training.provenance import typed_command, versions
     from ginrummy_training.storage import write_json
 
@@ -72,7 +72,9 @@ def run(options: argparse.Namespace) -> int:
                     f"    {kind}: {gain['count']}, {gain['gain']:+.2f} ± {gain['half']:.2f} % each"
                 )
     if options.out is not None:
+        from ginrummy_training.analysis.search_figures import gain_picture
+
         write_json(options.out, found | {"command": typed_command(), "versions": versions()})
-        plot(found).savefig(options.out.with_suffix(".png"), dpi=130)
+        gain_picture(found).save(options.out.with_suffix(".png"))
         print(f"written: {options.out}")
     return 0
