@@ -5,7 +5,9 @@ __all__ = [
     "behaviour_figures",
     "env_speed",
     "notebook_cache",
+    "notebook_setup",
     "observation_figures",
     "position",
+    "position_pictures",
     "search_gain",
 ]

@@ -19,6 +19,7 @@ from ginrummy_training.provenance import digest, environment, value_fingerprint
 from ginrummy_training.storage import ResultError, read_json, write_json
 
 if TYPE_CHECKING:
+    from ginrummy_training.learning.selfplay.settings import SelfPlaySettings
     from ginrummy_training.learning.settings import TrainSettings
 
 FAST_VARIABLE, WORKERS_VARIABLE, FOLDER_VARIABLE = (
@@ -95,20 +96,27 @@ def _mark(about: dict[str, Any]) -> str:
     return digest(json.dumps(about, sort_keys=True, ensure_ascii=False).encode())
 
 
-def kept_training(settings: "TrainSettings") -> Path:
+def kept_training(settings: "TrainSettings | SelfPlaySettings") -> Path:
     """Return the folder of a training run that has come to its end.
 
     It is trained now if it is not there, or resumes from its last checkpoint.
 
     Args:
-        settings: of the run.
+        settings: of the run; their type decides who learns: MaskablePPO, or self-play.
     """
     from ginrummy_training.learning.run_folder import RESULT, SETTINGS
+    from ginrummy_training.learning.selfplay.run import selfplay_train
+    from ginrummy_training.learning.settings import TrainSettings
     from ginrummy_training.learning.train import train
 
-    folder = kept_folder("training", **settings.to_dict()) / "run"
+    name = "training" if isinstance(settings, TrainSettings) else "selfplay"
+    folder = kept_folder(name, **settings.to_dict()) / "run"
     if not (folder / RESULT).exists():
-        train(folder, settings, resume=(folder / SETTINGS).exists(), report=_ignore)
+        resume = (folder / SETTINGS).exists()
+        if isinstance(settings, TrainSettings):
+            train(folder, settings, resume=resume, report=_ignore)
+        else:
+            selfplay_train(folder, settings, resume=resume, report=_ignore)
     return folder
 
 

@@ -50,6 +50,27 @@ def record_match(
     ]
 
 
+def one_deal(record: GameRecord, number: int) -> GameRecord:
+    """Return one deal of a game as a record of its own, with the scores that it began from.
+
+    Args:
+        record: a game.
+        number: of the deal, from 0.
+
+    Raises:
+        ValueError: the game has no such deal.
+    """
+    if not 0 <= number < len(record.deals):
+        raise ValueError(f"deal {number}: the game has deals 0 to {len(record.deals) - 1}")
+    before = record.deals[number - 1].end if number else None
+    return replace(
+        record,
+        deals=record.deals[number : number + 1],
+        start_scores=before.scores if before else record.start_scores,
+        start_deals_won=before.deals_won if before else record.start_deals_won,
+    )
+
+
 def annotate(records: Sequence[GameRecord], policy: str | Policy) -> list[GameRecord]:
     """Return records with what one policy thinks of both players' decisions.
 
