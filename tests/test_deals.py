@@ -37,6 +37,23 @@ def test_random_deals_under_random_rules(rich):
     assert set(outcomes) >= expected, outcomes
 
 
+def test_random_deals_with_decks_of_any_size():
+    """80 settings with 3 deals each: every number of ranks, suits and cards dealt."""
+    choose, rng = random.Random(3), np.random.default_rng(3)
+    outcomes, sizes = Counter(), set()
+    for number in range(80):
+        chosen = oracle.random_small_rules(choose)
+        rules = Rules(**chosen)
+        state = new_games(number, 3, rules)
+        habits = {"knocks": choose.choice([0.05, 0.5]), "greed": choose.choice([0.7, 1])}
+        play_beside(state, rules, oracle_deals(state, chosen), rng, **habits)
+        outcomes.update(Outcome(outcome).name for outcome in state.outcome.tolist())
+        sizes |= {("ranks", rules.num_ranks), ("suits", rules.num_suits)}
+        sizes.add(("hand", rules.hand_size))
+    assert set(outcomes) >= {"GIN", "KNOCK", "UNDERCUT", "VOID"}, outcomes
+    assert len(sizes) == 11 + 4 + 8
+
+
 @settings(max_examples=40)
 @given(st.permutations(list(range(52))), st.integers(0, 2**32), st.integers(0, 1))
 def test_any_deal_under_any_rules(deck, seed, dealer):

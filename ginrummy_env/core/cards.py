@@ -51,6 +51,15 @@ CARD_BIT[:NUM_CARDS] = np.uint64(1) << (LANE_BITS * SUIT.astype(np.uint64) + RAN
 FULL_DECK = np.bitwise_or.reduce(CARD_BIT)
 """uint64, all 52 cards."""
 
+_IN_DECK = (SUIT <= np.arange(NUM_SUITS + 1)[:, None, None] - 1) & (
+    RANK <= np.arange(NUM_RANKS + 1)[:, None] - 1
+)
+DECKS: tuple[tuple[np.uint64, ...], ...] = tuple(
+    tuple(np.bitwise_or.reduce(CARD_BIT[:NUM_CARDS][cards]) for cards in by_ranks)
+    for by_ranks in _IN_DECK
+)
+"""[5][14] uint64, the cards of a deck by its number of suits and of ranks: the first of each."""
+
 # Per suit pattern: the flags of its ranks, and the points of its cards.
 _PATTERNS = np.arange(NUM_LANE_PATTERNS, dtype=np.uint16)
 LANE_RANKS: NDArray[np.bool_] = (

@@ -20,6 +20,7 @@ from ginrummy_env.core.cards import (
     LANE_BITS,
     LANE_POINTS,
     LANE_RANKS,
+    NO_CARD,
     NUM_CARDS,
     NUM_LANE_PATTERNS,
     NUM_RANKS,
@@ -84,12 +85,12 @@ def require_cards(hands: Hands, fewest: int, most: int) -> None:
     if hands.dtype != np.uint64:
         raise ValueError(f"hands are uint64 bit masks, not {hands.dtype}")
     sizes = np.bitwise_count(hands)
-    wrong = (sizes > most) if fewest == 0 else (sizes != most)
+    wrong = sizes > most if fewest == 0 else (sizes > most) | (sizes < fewest)
     if wrong.any():
-        need = str(most) if fewest == most else f"{fewest} to {most}"
         hand = hands[wrong][0]
         raise ValueError(
-            f"a hand of {np.bitwise_count(hand)} cards where {need} are needed: {format_hand(hand)}"
+            f"a hand of {np.bitwise_count(hand)} cards where {fewest} to {most} are needed: "
+            f"{format_hand(hand)}"
         )
 
 
@@ -241,14 +242,14 @@ def _left_after(hands: Hands) -> NDArray[np.uint8]:
 
 
 def deadwood_after_discard(hands: Hands) -> NDArray[np.uint8]:
-    """Return the least deadwood of the other ten cards, for each card of eleven.
+    """Return the least deadwood of the other cards, for each card of a hand.
 
     The best melding of eleven cards is not always the best to discard from: each discard is judged
     for itself. A choice of sets that holds the card is not asked: without the card it is another
     choice.
 
     Args:
-        hands: [N] uint64, eleven cards.
+        hands: [N] uint64, one to eleven cards.
 
     Returns:
         [N, 52] uint8; NOT_HELD where the card is not in the hand.
@@ -258,7 +259,7 @@ def deadwood_after_discard(hands: Hands) -> NDArray[np.uint8]:
     >>> int(deadwood_after_discard(hand)[0, parse_card("3d")])
     0
     """
-    require_cards(hands, 11, 11)
+    require_cards(hands, 1, 11)
     after = _left_after(hands)
     rows = np.flatnonzero(ranks_in_threes(hands))
     if rows.size:
@@ -289,9 +290,10 @@ def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None)
 
     For each choice of sets the dearest card that is left over goes. If none is left over that may
     go, a card goes that its meld can spare: ten or eleven melded cards have a meld of four or more.
+    Where the other cards can be melds of three, as four cards can, each discard is looked at.
 
     Args:
-        hands: [N] uint64, eleven cards.
+        hands: [N] uint64, two to eleven cards.
         forbidden: [N] the card that may not go, or NO_CARD.
 
     Returns:
@@ -303,7 +305,10 @@ def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None)
     >>> least_after_discard(np.array([parse_hand("As Ac Ad 2s 2c 2d 2h 3d 4s 4d 4h")])).tolist()
     [0]
     """
-    require_cards(hands, 11, 11)
+    require_cards(hands, 2, 11)
+    tight = np.bitwise_count(hands) % np.uint8(3) != _SPARE
+    if tight.any():
+        return _least_of_discards(hands, forbidden)
     stays = np.zeros_like(hands) if forbidden is None else CARD_BIT[forbidden]
     least = _least_after(hands, stays).astype(np.int16)
     rows = np.flatnonzero(ranks_in_threes(hands))
@@ -312,6 +317,19 @@ def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None)
         left = _least_after(hands[choices.rows] & ~choices.sets, stays[choices.rows])
         least[rows] = np.minimum.reduceat(left, choices.starts)
     return least
+
+
+_SPARE = np.uint8(2)
+"""Cards of eleven, eight or five beyond melds of three: so many that one can always be spared."""
+
+
+def _least_of_discards(hands: Hands, forbidden: NDArray[np.int8] | None) -> Points:
+    """Return what `least_after_discard` does, for hands of any size."""
+    left = deadwood_after_discard(hands)
+    if forbidden is not None:
+        rows = np.flatnonzero(forbidden != NO_CARD)
+        left[rows, forbidden[rows]] = NOT_HELD
+    return left.min(axis=1).astype(np.int16)
 
 
 def _least_after(hands: Hands, stays: Hands) -> NDArray[np.uint8]:
@@ -329,7 +347,7 @@ def may_reach(hands: Hands, limits: Points) -> NDArray[np.bool_]:
     whatever the sets. Only one such card can be discarded, and saves ten points at most.
 
     Args:
-        hands: [N] uint64, eleven cards.
+        hands: [N] uint64, eleven cards at most.
         limits: [N] int16, the knock limit.
 
     Returns:
@@ -346,7 +364,7 @@ def knock_discards(
     """Return the cards that leave few enough points to knock.
 
     Args:
-        hands: [N] uint64, eleven cards.
+        hands: [N] uint64, one to eleven cards.
         limits: [N] int16, the knock limit of each.
         forbidden: [N] the card that may not go, or NO_CARD.
 

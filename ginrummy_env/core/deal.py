@@ -6,50 +6,58 @@ from numpy.typing import ArrayLike, NDArray
 from ginrummy_env.core.actions import NO_ACTION
 from ginrummy_env.core.cards import (
     CARD_BIT,
-    HAND_SIZE,
     NO_CARD,
     NUM_CARDS,
     NUM_RANKS,
     POINTS,
     RANK,
     SUIT,
+    cards_of,
     format_card,
 )
 from ginrummy_env.core.chance import Purpose, bits, keys
-from ginrummy_env.core.rules import NUM_STOCK, Rules
+from ginrummy_env.core.rules import CLASSIC, Rules
 from ginrummy_env.core.state import NOBODY, BatchState, Outcome, Phase
 from ginrummy_env.core.types import Points, Rows
 
 _CARD_FIELD = np.uint64(63)  # the low six bits of a random number carry the card
 
 
-def _shuffled(row_keys: NDArray[np.uint64]) -> NDArray[np.int8]:
-    """Return the 52 cards in random order for each key, [N, 52] int8.
+def _shuffled(row_keys: NDArray[np.uint64], rules: Rules = CLASSIC) -> NDArray[np.int8]:
+    """Return the cards in random order for each key, [N, Rules.num_cards] int8.
 
-    The cards are sorted by random numbers of 58 bits: two are equal once in 2 * 10**14 decks.
+    The cards are sorted by random numbers of 58 bits: two are equal once in 2 * 10**14 decks. A
+    small deck is the full one without the cards that it has not.
     """
     numbers = bits(row_keys, NUM_CARDS)
     numbers &= ~_CARD_FIELD
     numbers |= np.arange(NUM_CARDS, dtype=np.uint64)
+    if rules.num_cards < NUM_CARDS:
+        numbers = numbers[:, cards_of(rules.full_deck)]
     numbers.sort(axis=1)
     return (numbers & _CARD_FIELD).astype(np.int8)
 
 
-def decks(seeds: ArrayLike, games: ArrayLike, deals: ArrayLike) -> NDArray[np.int8]:
+def decks(
+    seeds: ArrayLike, games: ArrayLike, deals: ArrayLike, rules: Rules = CLASSIC
+) -> NDArray[np.int8]:
     """Return the deck of each deal, a function of (seed, game number, deal number) alone.
 
     Args:
         seeds, games, deals: integers or [N] arrays that broadcast.
+        rules: which cards the deck has.
 
     Returns:
-        [N, 52] int8 in dealing order: cards go to the non-dealer and the dealer in turn, ten
-        each; then the upcard; then the stock, its next card first.
+        [N, Rules.num_cards] int8 in dealing order: cards go to the non-dealer and the dealer in
+        turn, ten each (`Rules.hand_size`); then the upcard; then the stock, its next card first.
     """
-    return _shuffled(keys(Purpose.SHUFFLE, seeds, games, deals))
+    return _shuffled(keys(Purpose.SHUFFLE, seeds, games, deals), rules)
 
 
 def first_dealers(seeds: ArrayLike, games: ArrayLike) -> NDArray[np.int8]:
     """Return who deals first: both cut a card, the higher rank deals, equal ranks cut again.
+
+    The cut is of all 52 cards, whatever the deck.
 
     Args:
         seeds, games: integers or [N] arrays that broadcast.
@@ -65,20 +73,27 @@ def first_dealers(seeds: ArrayLike, games: ArrayLike) -> NDArray[np.int8]:
     return (cut[:, 1] > cut[:, 0]).astype(np.int8)
 
 
-def require_decks(given: ArrayLike, count: int) -> NDArray[np.int8]:
-    """Return explicit decks as [N, 52] int8, or say what is wrong with them.
+def require_decks(given: ArrayLike, count: int, rules: Rules = CLASSIC) -> NDArray[np.int8]:
+    """Return explicit decks as [N, Rules.num_cards] int8, or say what is wrong with them.
 
     Raises:
-        ValueError: not whole numbers, a wrong shape, no card, or a card twice.
+        ValueError: not whole numbers, a wrong shape, no card (or none of the deck), a card twice.
     """
     array = np.asarray(given)
+    shape = (count, rules.num_cards)
     if array.dtype.kind not in "iu":
-        raise ValueError(f"a deck is 52 whole numbers (cards), not {array.dtype}")
-    if array.shape != (count, NUM_CARDS):
-        raise ValueError(f"decks of shape {array.shape} where {(count, NUM_CARDS)} is needed")
+        raise ValueError(f"a deck is {shape[1]} whole numbers (cards), not {array.dtype}")
+    if array.shape != shape:
+        raise ValueError(f"decks of shape {array.shape} where {shape} is needed")
     wrong = (array < 0) | (array >= NUM_CARDS)
     if wrong.any():
         raise ValueError(f"{array[wrong][0]} is not a card: cards are 0..51 (suit * 13 + rank)")
+    outside = (CARD_BIT[array] & ~rules.full_deck) != 0
+    if outside.any():
+        raise ValueError(
+            f"{format_card(int(array[outside][0]))} is not in a deck of {rules.num_suits} suits "
+            f"and {rules.num_ranks} ranks"
+        )
     ordered = np.sort(array, axis=1)
     twice = np.argwhere(ordered[:, 1:] == ordered[:, :-1])
     if twice.size:
@@ -113,20 +128,22 @@ def deal(state: BatchState, rows: Rows, cards: NDArray[np.int8], rules: Rules) -
     Args:
         state: the batch.
         rows: [K] row numbers, none twice.
-        cards: [K, 52] int8 in dealing order.
-        rules: for the knock limit.
+        cards: [K, Rules.num_cards] int8 in dealing order.
+        rules: for the size of the hands and the knock limit.
 
     Source: RULES, One deal, 2.
     """
     dealer = state.dealer[rows]
-    dealt = CARD_BIT[cards[:, : 2 * HAND_SIZE]].reshape(-1, HAND_SIZE, 2)
+    size = rules.hand_size
+    dealt = CARD_BIT[cards[:, : 2 * size]].reshape(-1, size, 2)
     hands = np.bitwise_or.reduce(dealt, axis=1)  # non-dealer, dealer
     flat = state.hands.reshape(-1)
     flat[2 * rows + 1 - dealer] = hands[:, 0]
     flat[2 * rows + dealer] = hands[:, 1]
-    upcards = cards[:, 2 * HAND_SIZE]
-    state.deck[rows] = cards
-    state.stock_count[rows] = NUM_STOCK
+    upcards = cards[:, 2 * size]
+    # The stock ends where the row does, whatever the deck.
+    state.deck[rows, NUM_CARDS - rules.num_cards :] = cards
+    state.stock_count[rows] = rules.num_stock
     state.discard_pile[rows] = NO_CARD
     state.discard_pile[rows, 0] = upcards
     state.discard_count[rows] = 1

@@ -29,7 +29,7 @@ def new_games(
             deck: not the size of the batch, the row or what is played.
         rules: the settings.
         dealers: [N] the first dealers (0 or 1); by the cut if None.
-        decks: [N, 52] the first decks in dealing order; by chance if None.
+        decks: [N, Rules.num_cards] the first decks in dealing order; by chance if None.
 
     Returns:
         N rows, the non-dealers to move.
@@ -42,7 +42,7 @@ def new_games(
     numbers = np.asarray(games)
     if numbers.ndim == 0:
         numbers = np.arange(whole("games", games, 0))
-    state = BatchState.empty(len(numbers))
+    state = BatchState.empty(len(numbers), rules)
     restart(state, np.arange(len(numbers)), seed, numbers, rules, dealers=dealers, decks=decks)
     return state
 
@@ -66,7 +66,7 @@ def restart(
         games: [K] game numbers.
         rules: the settings.
         dealers: [K] first dealers, or None for the cut.
-        decks: [K, 52] first decks, or None for chance.
+        decks: [K, Rules.num_cards] first decks, or None for chance.
     """
     rows = require_rows(rows, len(state))
     seeds = _a_row("seed", whole_numbers("seed", seed, 0, MAX_SEED, np.uint64), rows)
@@ -77,7 +77,7 @@ def restart(
         dealing = first_dealers(seeds, numbers)
     else:
         dealing = _a_row("dealer", whole_numbers("dealer", dealers, 0, 1, np.int8), rows)
-    given = None if decks is None else require_decks(decks, len(rows))
+    given = None if decks is None else require_decks(decks, len(rows), rules)
     state.seed[rows], state.game_number[rows] = seeds, numbers
     state.dealer[rows] = dealing
     state.deal_number[rows] = 0
@@ -94,7 +94,7 @@ def next_deals(
         state: the batch.
         rules: the settings.
         rows: [K] row numbers, none twice, or [N] bool; all rows in phase DEAL_OVER if None.
-        decks: [K, 52] decks in dealing order; by chance if None.
+        decks: [K, Rules.num_cards] decks in dealing order; by chance if None.
 
     Raises:
         ValueError: a row whose deal is not over, or whose game is; a bad deck.
@@ -111,7 +111,7 @@ def next_deals(
             raise ValueError(f"row {wrong[0]}: no next deal in phase {phase}, only in DEAL_OVER")
     if not chosen.size:
         return
-    given = None if decks is None else require_decks(decks, len(chosen))
+    given = None if decks is None else require_decks(decks, len(chosen), rules)
     state.dealer[chosen] = next_dealers(state.dealer[chosen], state.winner[chosen], rules)
     state.deal_number[chosen] += 1
     _deal(state, chosen, given, rules)
@@ -140,7 +140,7 @@ def game_winners(state: BatchState, rules: Rules) -> Int8:
 
 def _deal(state: BatchState, rows: Rows, given: Int8 | None, rules: Rules) -> None:
     if given is None:
-        given = decks(state.seed[rows], state.game_number[rows], state.deal_number[rows])
+        given = decks(state.seed[rows], state.game_number[rows], state.deal_number[rows], rules)
     deal(state, rows, given, rules)
 
 

@@ -89,7 +89,9 @@ def arrangement_of(hands: Hands, choices: Choices) -> MeldNumbers:
     return melds
 
 
-def layoff_potential(melds: MeldNumbers, hands: Hands, discards: Hands) -> Points:
+def layoff_potential(
+    melds: MeldNumbers, hands: Hands, discards: Hands, deck: np.uint64 = FULL_DECK
+) -> Points:
     """Return the points of all cards that could be laid off on an arrangement.
 
     Cards go one after another; possible is every card that is neither the knocker's nor in the
@@ -99,13 +101,14 @@ def layoff_potential(melds: MeldNumbers, hands: Hands, discards: Hands) -> Point
         melds: [N, 3] int16 numbers of melds.
         hands: [N] uint64, the knocker's cards after the discard.
         discards: [N] uint64, the discard pile, the knock discard included.
+        deck: the cards there are, a mask (`Rules.full_deck`).
 
     Returns:
         [N] int16, points.
 
     Source: RULES, Settled here.
     """
-    unseen = FULL_DECK & ~hands & ~discards
+    unseen = deck & ~hands & ~discards
     runs = np.bitwise_or.reduce(_RUN_MASK[melds], axis=1)
     fourths = np.bitwise_or.reduce(_FOURTH[melds], axis=1)
     return hand_points(spread(runs, unseen) | (fourths & unseen))
@@ -119,16 +122,19 @@ def _keep_least(
     return np.flatnonzero(values == np.minimum.reduceat(values, starts)[rows])
 
 
-def knocker_arrangement(hands: Hands, discards: Hands) -> tuple[MeldNumbers, Points]:
-    """Return how each knocker arranges the ten cards.
+def knocker_arrangement(
+    hands: Hands, discards: Hands, deck: np.uint64 = FULL_DECK
+) -> tuple[MeldNumbers, Points]:
+    """Return how each knocker arranges the cards.
 
     Least deadwood first; among equals least lay-off potential; then the first in the order of
     `melds.MELDS`, compared meld by meld, where an arrangement that is a prefix of another
     comes first.
 
     Args:
-        hands: [N] uint64, the knocker's ten cards (eleven for big gin).
+        hands: [N] uint64, the knocker's cards (eleven at most).
         discards: [N] uint64, the discard pile, the knock discard included.
+        deck: the cards there are, a mask (`Rules.full_deck`).
 
     Returns:
         (melds [N, 3] int16 numbers of `melds.MELDS` ascending, NO_MELD behind; deadwood [N] int16).
@@ -142,7 +148,8 @@ def knocker_arrangement(hands: Hands, discards: Hands) -> tuple[MeldNumbers, Poi
     kept = _keep_least(left, rows, count)
     melds, rows = arrangement_of(hands, choices)[kept], rows[kept]
     if len(rows) > count:
-        kept = _keep_least(layoff_potential(melds, hands[rows], discards[rows]), rows, count)
+        potential = layoff_potential(melds, hands[rows], discards[rows], deck)
+        kept = _keep_least(potential, rows, count)
         melds, rows = melds[kept], rows[kept]
     if len(rows) > count:
         place = np.int32(len(MELDS) + 1)
@@ -190,7 +197,7 @@ def defender_deadwood(hands: Hands, melds: MeldNumbers, allowed: NDArray[np.bool
     """Return what each defender is left with after the best melds and lay-offs together.
 
     Args:
-        hands: [N] uint64, the defender's ten cards.
+        hands: [N] uint64, the defender's cards (eleven at most).
         melds: [N, 3] int16, the melds that the knocker laid down.
         allowed: [N] bool, whether the defender may lay off at all.
 

@@ -195,11 +195,12 @@ def ranks_in_pairs(hands: Hands) -> NDArray[np.uint64]:
     return pairs & np.uint64(NUM_LANE_PATTERNS - 1)
 
 
-def melding_cards(hands: Hands) -> Hands:
+def melding_cards(hands: Hands, deck: np.uint64 = FULL_DECK) -> Hands:
     """Return the cards not held that would be in some meld with cards of the hand.
 
     Args:
         hands: [...] uint64.
+        deck: the cards there are, a mask (`Rules.full_deck`).
 
     Returns:
         [...] uint64.
@@ -212,7 +213,7 @@ def melding_cards(hands: Hands) -> Hands:
     below, above = hands << one, hands >> one  # cards whose lower (higher) neighbour is held
     runs = (below & above) | (below & (hands << two)) | (above & (hands >> two))
     sets = ranks_in_pairs(hands) * EVERY_SUIT
-    return (runs | sets) & FULL_DECK & ~hands
+    return (runs | sets) & deck & ~hands
 
 
 def _lowest_ranks() -> NDArray[np.uint8]:

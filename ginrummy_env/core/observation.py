@@ -20,6 +20,7 @@ from ginrummy_env.core.cards import (
 )
 from ginrummy_env.core.deadwood import NOT_HELD, deadwood_after_discard, melded_cards
 from ginrummy_env.core.melds import melding_cards
+from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.types import Flat, Hands, Points
 from ginrummy_env.core.view import ME, OPPONENT, View
@@ -83,19 +84,21 @@ _RAW: dict[str, tuple[str, Callable[[View], Hands]]] = {
 }
 
 
-# Derived planes: [K, 52] numbers from K hands and their melded cards.
-_DERIVED: dict[str, tuple[str, Callable[[Hands, Hands], NDArray[Any]]]] = {
+# Derived planes: [K, 52] numbers from K hands, their melded cards and the rules.
+_DERIVED: dict[str, tuple[str, Callable[[Hands, Hands, Rules], NDArray[Any]]]] = {
     "melded": (
         "my cards that are melded in an arrangement of least deadwood",
-        lambda hands, melded: card_planes(melded).view(np.uint8),
+        lambda hands, melded, rules: card_planes(melded).view(np.uint8),
     ),
     "after_discard": (
-        "with eleven cards, (100 - least deadwood after discarding the card) / 100; else 0",
-        lambda hands, melded: _after_discard(hands),
+        "after drawing, (100 - least deadwood after discarding the card) / 100; else 0",
+        lambda hands, melded, rules: _after_discard(hands, rules),
     ),
     "makes_meld": (
         "cards that would make a new meld with mine",
-        lambda hands, melded: card_planes(melding_cards(hands)).view(np.uint8),
+        lambda hands, melded, rules: card_planes(melding_cards(hands, rules.full_deck)).view(
+            np.uint8
+        ),
     ),
 }
 
@@ -196,7 +199,9 @@ def observe(view: View, derived: bool = True) -> Flat:
         observation[rows, :at] = card_planes(raw[rows]).view(np.uint8).reshape(-1, at)
         if derived:
             for _, plane in _DERIVED.values():
-                observation[rows, at : at + NUM_CARDS] = plane(view.hand[rows], melded[rows])
+                observation[rows, at : at + NUM_CARDS] = plane(
+                    view.hand[rows], melded[rows], view.rules
+                )
                 at += NUM_CARDS
     numbers = [number(view, deadwood) for _, _, number in _SCALARS.values()]
     block = np.stack(numbers, axis=1, dtype=np.float32, casting="unsafe")
@@ -244,9 +249,9 @@ def scalars(observation: Flat) -> Flat:
     return observation[..., -len(_SCALARS) :]
 
 
-def _after_discard(hands: Hands) -> NDArray[np.float32]:
+def _after_discard(hands: Hands, rules: Rules) -> NDArray[np.float32]:
     plane = np.zeros((len(hands), NUM_CARDS), dtype=np.float32)
-    rows = np.flatnonzero(np.bitwise_count(hands) == 11)
+    rows = np.flatnonzero(np.bitwise_count(hands) == rules.hand_size + 1)
     if rows.size:
         plane[rows] = _WORTH.take(deadwood_after_discard(hands[rows]))
     return plane

@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from ginrummy_env.core.cards import HAND_SIZE, NUM_CARDS
+import numpy as np
+
+from ginrummy_env.core.cards import DECKS, HAND_SIZE, NUM_RANKS, NUM_SUITS
 from ginrummy_env.core.checks import did_you_mean, flag, one_of, quoted, whole
 
 EqualDeadwood = Literal["undercut", "knocker", "nobody"]
@@ -19,10 +21,11 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "next_dealer": ("winner", "loser", "alternate"),
     "at_void_stock": ("end", "knock_with_discard", "take_discard"),
 }
-NUM_STOCK = NUM_CARDS - 2 * HAND_SIZE - 1
-"""31, the cards of the stock after the deal."""
+MIN_HAND = 3
+"""Fewest cards of a hand: fewer make no meld, so nobody could have gin."""
 
-# Least and greatest value of each whole-number setting. Points and scores are int16 in the core:
+# Least and greatest value of each whole-number setting but `void_stock`, which the size of the deck
+# bounds. Points and scores are int16 in the core:
 # the greatest score is 9,999 and one more deal, whose bonus of 1,000 and 98 of deadwood may be
 # doubled. Deals may be won for 0 points, so their number has no bound but that of deals (int32);
 # final scores, with a box for each, are int64.
@@ -36,8 +39,10 @@ _RANGES: dict[str, tuple[int, int]] = {
     "game_bonus": (0, 1000),
     "box_bonus": (0, 1000),
     "shutout_bonus": (0, 1000),
-    "void_stock": (0, NUM_STOCK - 1),
     "turn_bound": (1, 10000),
+    "num_ranks": (3, NUM_RANKS),
+    "num_suits": (1, NUM_SUITS),
+    "hand_size": (MIN_HAND, HAND_SIZE),
 }
 
 
@@ -57,10 +62,12 @@ class Rules:
     """The settings of a game. The defaults are the game of RULES (the preset CLASSIC).
 
     Bonuses are 0 to 1,000, ``target`` and ``turn_bound`` 1 to 10,000, ``knock_limit`` 0 to 98 and
-    ``void_stock`` 0 to 30. Whole numbers may be of any integer type, NumPy's too.
+    ``void_stock`` 0 to 30 (in general, less than the stock has after the deal). Whole numbers may
+    be of any integer type, NumPy's too.
 
     Raises:
-        ValueError: a value that the setting does not allow; says which are.
+        ValueError: a value that the setting does not allow; says which are. Or a deck that makes
+            no game with such hands and stock; says why.
 
     Source: RULES, Settings.
 
@@ -137,9 +144,52 @@ class Rules:
     discard_taken_upcard: bool = False
     """Whether a card taken from the discard pile may be discarded in the same turn."""
 
+    num_ranks: int = NUM_RANKS
+    """Ranks of the deck, from the ace up: 3 to 13."""
+
+    num_suits: int = NUM_SUITS
+    """Suits of the deck, in the order spades, hearts, diamonds, clubs: 1 to 4. A deck of one or two
+    suits has no sets."""
+
+    hand_size: int = HAND_SIZE
+    """Cards dealt to each player: 3 to 10."""
+
     def __post_init__(self) -> None:
         for field in fields(self):
-            object.__setattr__(self, field.name, _checked(field.name, getattr(self, field.name)))
+            if field.name != "void_stock":
+                value = _checked(field.name, getattr(self, field.name))
+                object.__setattr__(self, field.name, value)
+        if self.num_stock < 1:
+            raise ValueError(
+                f"num_ranks={self.num_ranks}, num_suits={self.num_suits}, hand_size="
+                f"{self.hand_size}: the deck has {self.num_cards} cards, and two hands, the upcard "
+                f"and at least one card of stock are {2 * self.hand_size + 2}"
+            )
+        try:
+            void_stock = whole("void_stock", self.void_stock, 0, self.num_stock - 1)
+        except ValueError as error:
+            raise ValueError(f"{error}; the stock starts with {self.num_stock} cards") from None
+        object.__setattr__(self, "void_stock", void_stock)
+
+    @property
+    def num_cards(self) -> int:
+        """Cards of the deck: 52."""
+        return self.num_ranks * self.num_suits
+
+    @property
+    def num_stock(self) -> int:
+        """Cards of the stock after the deal: 31."""
+        return self.num_ranks * self.num_suits - 2 * self.hand_size - 1
+
+    @property
+    def num_pile(self) -> int:
+        """The most cards that the discard pile can hold: 32, all that are in no hand."""
+        return self.num_ranks * self.num_suits - 2 * self.hand_size
+
+    @property
+    def full_deck(self) -> np.uint64:
+        """The cards of the deck as a mask, uint64."""
+        return DECKS[self.num_suits][self.num_ranks]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings that differ from the defaults, as JSON can hold them.
@@ -254,6 +304,41 @@ RLCARD = Rules(
 - The dealer is drawn again for each deal.
 """
 
+MINI = Rules(
+    num_ranks=5,
+    num_suits=3,
+    hand_size=4,
+    knock_limit=3,
+    gin_bonus=8,
+    undercut_bonus=4,
+    target=40,
+    game_bonus=40,
+    box_bonus=8,
+    shutout_bonus=40,
+    turn_bound=20,
+)
+"""A small game for quick experiments: 15 cards (ace to five of three suits), hands of four. A knock
+takes a meld and a three at most; six cards of stock, of which four are drawn."""
+
+NANO = Rules(
+    num_ranks=4,
+    num_suits=2,
+    hand_size=3,
+    knock_limit=6,
+    gin_bonus=4,
+    undercut_bonus=2,
+    target=20,
+    game_bonus=20,
+    box_bonus=4,
+    shutout_bonus=20,
+    void_stock=0,
+    turn_bound=3,
+)
+"""The smallest game that is still gin rummy, for exact results: 8 cards (ace to four of two suits),
+hands of three, one card of stock, three discards at most. A meld is a run of three or four, so gin
+is a run in hand; a knock is three low cards. A deal has 1,120 beginnings, 351,920 histories and
+47,320 information states of both players (see tests/core/test_small_decks.py)."""
+
 PRESETS: dict[str, Rules] = {
     "classic": CLASSIC,
     "eaai": EAAI,
@@ -262,6 +347,8 @@ PRESETS: dict[str, Rules] = {
     "straight": STRAIGHT,
     "openspiel": OPENSPIEL,
     "rlcard": RLCARD,
+    "mini": MINI,
+    "nano": NANO,
 }
 
 

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, card_planes, hand_of, hand_size
+from ginrummy_env.core.cards import (
+    CARD_BIT,
+    HAND_SIZE,
+    NO_CARD,
+    NUM_CARDS,
+    card_planes,
+    hand_of,
+    hand_size,
+)
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Phase
@@ -38,7 +46,7 @@ def sample_states(
 
     Returns:
         N * k rows: the k states of view row 0, then those of row 1, and so on. They play on; but
-        their decks hold only the stock in its place (the cards before it in ascending order), and
+        their decks hold only the stock in its place (the other cards before it, ascending), and
         seed and game number are 0, so that the next deal is not that of the game they stand for.
 
     Raises:
@@ -95,10 +103,10 @@ def _keys(
 
 
 def _opponent_size(view: View) -> NDArray[np.int64]:
-    """Return how many cards the opponent holds: eleven between draw and discard."""
+    """Return how many cards the opponent holds: one more between draw and discard."""
     drawn = (view.phase == Phase.DISCARD) & ~view.to_move
     shown = hand_size(view.opponent_hand)
-    return np.where(shown > 0, shown, HAND_SIZE + drawn).astype(np.int64)
+    return np.where(shown > 0, shown, view.rules.hand_size + drawn).astype(np.int64)
 
 
 _COPIED = (
@@ -143,7 +151,7 @@ def _state(
     unused = np.zeros(len(rows), dtype=np.uint64)
     return BatchState(
         hands=by_player(np.stack([view.hand[rows], opponent_hands], axis=1)),
-        deck=_decks(order, missing, stock),
+        deck=_decks(order, missing, stock, view.rules),
         player=np.where(to_move, players, 1 - players).astype(np.int8),
         dealer=np.where(view.is_dealer[rows], players, 1 - players).astype(np.int8),
         drawn_card=np.where(hidden_draw, drawn, view.drawn_card[rows]).astype(np.int8),
@@ -156,13 +164,21 @@ def _state(
 
 
 def _decks(
-    order: NDArray[np.int8], missing: NDArray[np.int64], stock: NDArray[np.int64]
+    order: NDArray[np.int8], missing: NDArray[np.int64], stock: NDArray[np.int64], rules: Rules
 ) -> NDArray[np.int8]:
-    """Return decks that end with the stock, [M, 52] int8; the cards before it ascend."""
+    """Return decks that end with the stock, [M, 52] int8; the cards before it ascend.
+
+    A small deck starts with NO_CARD for each card that it has not, as dealt ones do.
+    """
     place = np.arange(NUM_CARDS)
     first = missing[:, None]
     in_stock = (place >= first) & (place < first + stock[:, None])
     # Sort by (stock or not, place in the stock, card), packed into one number a card.
-    numbers = np.where(in_stock, 64 * (place + 1), 0).astype(np.uint16) + order.astype(np.uint16)
+    numbers = np.where(in_stock, 64 * (place + 2), 64).astype(np.uint16) + order.astype(np.uint16)
+    missing_cards = NUM_CARDS - rules.num_cards
+    if missing_cards:
+        numbers[(CARD_BIT[order] & rules.full_deck) == 0] &= np.uint16(63)
     numbers.sort(axis=1)
-    return (numbers & np.uint16(63)).astype(np.int8)
+    deck = (numbers & np.uint16(63)).astype(np.int8)
+    deck[:, :missing_cards] = NO_CARD
+    return deck

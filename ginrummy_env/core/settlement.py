@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_env.core.cards import HAND_SIZE, cards_of
+from ginrummy_env.core.cards import cards_of
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.deal import doubled
 from ginrummy_env.core.layoff import (
@@ -49,13 +49,15 @@ def settle(state: BatchState, rows: Rows, rules: Rules) -> None:
     hands = state.hands.reshape(-1)
     knocking, defending = hands[2 * rows + knocker], hands[2 * rows + 1 - knocker]
     melds, left = knocker_arrangement(
-        knocking, pile_mask(state.first_upcard[rows], state.discarded[rows], state.known[rows])
+        knocking,
+        pile_mask(state.first_upcard[rows], state.discarded[rows], state.known[rows]),
+        rules.full_deck,
     )
     defender = defender_deadwood(defending, melds, may_lay_off(left, rules))
     gins = np.flatnonzero(left == 0)
     alone = np.zeros(len(rows), dtype=np.int16)
     alone[gins] = deadwood(defending[gins])
-    big = np.bitwise_count(knocking) > HAND_SIZE
+    big = np.bitwise_count(knocking) > rules.hand_size
     side, points, outcome = score_laid_down(left, defender, alone, big, rules)
     points = np.where(doubled(state.first_upcard[rows], rules), 2 * points, points)
     winner = np.select([side == KNOCKER, side == DEFENDER], [knocker, 1 - knocker], NOBODY)
@@ -176,7 +178,7 @@ def lay_down(hands: Hands, knocker: Int8, discards: Hands, rules: Rules) -> Laid
         raise ValueError(f"row {row}: nobody has knocked, so nothing is laid down")
     knocking = np.where(knocker == 0, hands[:, 0], hands[:, 1])
     defending = np.where(knocker == 0, hands[:, 1], hands[:, 0])
-    melds, left = knocker_arrangement(knocking, discards)
+    melds, left = knocker_arrangement(knocking, discards, rules.full_deck)
     defence = defend(defending, melds, may_lay_off(left, rules))
     return LaidDown(melds, deadwood_cards(knocking, melds), defence)
 

@@ -18,8 +18,6 @@ from ginrummy_env.core.actions import (
 )
 from ginrummy_env.core.cards import (
     CARD_BIT,
-    FULL_DECK,
-    HAND_SIZE,
     LANE_POINTS,
     LANE_RANKS,
     NO_CARD,
@@ -39,7 +37,6 @@ _OPENING, _FIRST_DRAW, _DRAW, _DISCARD, _, _DEAL_OVER, _ = (int(phase) for phase
 _NUM_PHASES = len(Phase)
 _BITS = list(CARD_BIT[:NUM_CARDS])
 _INT_BITS = [int(bit) for bit in CARD_BIT]  # _INT_BITS[NO_CARD] is 0
-_ALL = int(FULL_DECK)
 _LANE = NUM_LANE_PATTERNS - 1
 _EVERY_SUIT = 0x0001000100010001
 
@@ -199,6 +196,7 @@ def quick_observation(
     if phase >= _DEAL_OVER:
         return observe(make_view(state, rules, [player]), derived)[0]
     other = 1 - player
+    deck = int(rules.full_deck)
     hand = state.hands.item(0, player)
     mine, theirs = state.known.item(0, player), state.known.item(0, other)
     pile = int(np.bitwise_or.reduce(CARD_BIT[state.discard_pile[0]]))
@@ -214,13 +212,13 @@ def quick_observation(
         state.discarded.item(0, player),
         state.declined.item(0, other),
         _INT_BITS[state.drawn_card.item(0)] if moves else 0,
-        _ALL & ~(hand | pile | theirs),
+        deck & ~(hand | pile | theirs),
     ]
-    melded, left, after = _melding(hand, derived and hand.bit_count() == HAND_SIZE + 1)
+    melded, left, after = _melding(hand, derived and hand.bit_count() == rules.hand_size + 1)
     observation = np.zeros(observation_size(derived), dtype=np.float32)
     raw = len(cards) * NUM_CARDS
     if derived:
-        cards += [melded, _new_melds(hand)]
+        cards += [melded, _new_melds(hand, deck)]
     planes = _FLAGS.take(np.array(cards, dtype="<u8").view("<u2"), axis=0).reshape(-1)
     at = raw
     observation[:raw] = planes[:raw]
@@ -290,10 +288,10 @@ def _melding(hand: int, discarding: bool) -> tuple[int, int, NDArray[np.uint8] |
     return best | melded, least, after.min(axis=0)
 
 
-def _new_melds(hand: int) -> int:
-    """Return the cards that would make a new meld with the hand; see `melds.melding_cards`."""
+def _new_melds(hand: int, deck: int) -> int:
+    """Return the cards of the deck that make a new meld with the hand; see `melds.melding_cards`."""
     s, h, d, c = hand & _LANE, hand >> 16 & _LANE, hand >> 32 & _LANE, hand >> 48
     below, above = hand << 1, hand >> 1
     runs = (below & (hand << 2)) | (above & (hand >> 2)) | (below & above)
     pairs = (s & h) | (d & c) | ((s | h) & (d | c))
-    return (runs | pairs * _EVERY_SUIT) & _ALL & ~hand
+    return (runs | pairs * _EVERY_SUIT) & deck & ~hand

@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NO_ACTION
-from ginrummy_env.core.cards import CARD_BIT, HAND_SIZE, NO_CARD, NUM_CARDS
+from ginrummy_env.core.cards import CARD_BIT, NO_CARD, NUM_CARDS
+from ginrummy_env.core.rules import CLASSIC, Rules
 from ginrummy_env.core.types import Hands, Int8, Points, Rows
 
 NUM_PLAYERS = 2
-NUM_PILE = NUM_CARDS - 2 * HAND_SIZE
-"""32, the most cards that the discard pile can hold."""
 HISTORY_START = 64
 """Columns of a new history. It doubles when a deal grows longer."""
 
@@ -64,9 +63,10 @@ class BatchState:
     """
 
     hands: Hands  # [N, 2] uint64, the cards each player holds
-    deck: Int8  # [N, 52] the cards in dealing order; the last `stock_count` are the stock
+    deck: Int8  # [N, 52] NO_CARD up to a small deck, then the cards in dealing order; the last
+    # `stock_count` are the stock
     stock_count: Int8  # [N]
-    discard_pile: Int8  # [N, 32] oldest first, NO_CARD from `discard_count` on
+    discard_pile: Int8  # [N, Rules.num_pile] oldest first, NO_CARD from `discard_count` on
     discard_count: Int8  # [N]
     first_upcard: Int8  # [N] the card turned up at the deal
     knock_limit: Points  # [N] int16, most deadwood to knock with in this deal
@@ -95,8 +95,13 @@ class BatchState:
     seed: NDArray[np.uint64]  # [N]
 
     @classmethod
-    def empty(cls, count: int) -> Self:
-        """Return ``count`` rows without a deal (GAME_OVER), to be filled by `game.restart`."""
+    def empty(cls, count: int, rules: Rules = CLASSIC) -> Self:
+        """Return ``count`` rows without a deal (GAME_OVER), to be filled by `game.restart`.
+
+        Args:
+            count: N.
+            rules: decides how long the discard pile can grow.
+        """
 
         def full(value: int, dtype: type, *shape: int) -> NDArray[Any]:
             return np.full((count, *shape), value, dtype=dtype)
@@ -105,7 +110,7 @@ class BatchState:
             hands=full(0, np.uint64, 2),
             deck=full(NO_CARD, np.int8, NUM_CARDS),
             stock_count=full(0, np.int8),
-            discard_pile=full(NO_CARD, np.int8, NUM_PILE),
+            discard_pile=full(NO_CARD, np.int8, rules.num_pile),
             discard_count=full(0, np.int8),
             first_upcard=full(NO_CARD, np.int8),
             knock_limit=full(0, np.int16),

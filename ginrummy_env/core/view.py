@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NO_ACTION
-from ginrummy_env.core.cards import FULL_DECK
 from ginrummy_env.core.legal import masks_of
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.settlement import LaidDown, lay_down
@@ -38,7 +37,7 @@ class View:
     drawn_card: Int8  # [N] the card the viewer has drawn this turn, or NO_CARD
     taken_card: Int8  # [N] the upcard that the player to move has taken this turn, or NO_CARD
     upcard: Int8  # [N] top of the discard pile, or NO_CARD
-    discard_pile: Int8  # [N, 32] oldest first, NO_CARD from `discard_count` on
+    discard_pile: Int8  # [N, Rules.num_pile] oldest first, NO_CARD from `discard_count` on
     discard_count: Int8  # [N]
     stock_count: Int8  # [N]
     first_upcard: Int8  # [N]
@@ -72,9 +71,8 @@ class View:
     @property
     def unseen(self) -> Hands:
         """Cards that are in the stock or unknown in the opponent's hand, [N] uint64."""
-        return (
-            FULL_DECK & ~self.hand & ~self.discards & ~self.known[:, OPPONENT] & ~self.opponent_hand
-        )
+        seen = self.hand | self.discards | self.known[:, OPPONENT] | self.opponent_hand
+        return self.rules.full_deck & ~seen
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the viewer's legal actions, [N, 108] bool; none where it is not their move."""

@@ -5,15 +5,19 @@ import pickle
 import random
 from dataclasses import FrozenInstanceError, asdict, fields, replace
 
+import numpy as np
 import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ginrummy_env.core.cards import FULL_DECK, card_planes
 from ginrummy_env.core.rules import (
     CLASSIC,
     EAAI,
+    MINI,
     MODERN,
+    NANO,
     OKLAHOMA,
     OPENSPIEL,
     PRESETS,
@@ -37,6 +41,9 @@ WHOLE = [
     ("shutout_bonus", 0, 1000),
     ("void_stock", 0, 30),
     ("turn_bound", 1, 10000),
+    ("num_ranks", 3, 13),
+    ("num_suits", 1, 4),
+    ("hand_size", 3, 10),
 ]
 FLAGS = ["oklahoma", "oklahoma_spades_double", "layoff_on_gin", "big_gin", "discard_taken_upcard"]
 CHOICES = ["equal_deadwood", "gin_answered_by_gin", "next_dealer", "at_void_stock"]
@@ -82,7 +89,7 @@ def test_presets_that_rules_only_names():
     assert OPENSPIEL.discard_taken_upcard
     assert (RLCARD.undercut_bonus, RLCARD.at_void_stock) == (0, "take_discard")
     assert set(PRESETS) == {
-        "classic", "eaai", "modern", "oklahoma", "straight", "openspiel", "rlcard",
+        "classic", "eaai", "modern", "oklahoma", "straight", "openspiel", "rlcard", "mini", "nano",
     }  # fmt: skip
 
 
@@ -94,14 +101,55 @@ def test_every_value_of_every_setting_is_taken():
 
 @pytest.mark.parametrize(("name", "low", "high"), WHOLE)
 def test_bounds_of_the_numbers(name, low, high):
+    small = {"hand_size": 3, "void_stock": 0} if name in ("num_ranks", "num_suits") else {}
     for value in (low, high):
-        assert getattr(Rules(**{name: value}), name) == value
+        assert getattr(Rules(**small | {name: value}), name) == value
     for value in (low - 1, high + 1, 2.0, "5", True, None):
         if name == "turn_bound" and value is None:
             continue
         with pytest.raises(ValueError, match=f"a whole number from {low} to {high}") as error:
             Rules(**{name: value})
         assert f"{name}={value!r}" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        pytest.param(
+            {"num_ranks": 5},
+            "num_ranks=5, num_suits=4, hand_size=10: the deck has 20 cards, and two hands, the "
+            "upcard and at least one card of stock are 22",
+            id="more dealt than there is",
+        ),
+        pytest.param(
+            {"num_ranks": 7, "num_suits": 1, "hand_size": 3},
+            "the deck has 7 cards, and two hands, the upcard and at least one card of stock are 8",
+            id="no stock",
+        ),
+        pytest.param(
+            {"num_ranks": 4, "num_suits": 2, "hand_size": 3},
+            "void_stock=2: a whole number from 0 to 0 is needed; the stock starts with 1 cards",
+            id="void at once",
+        ),
+        pytest.param(
+            {"void_stock": 31}, "from 0 to 30 is needed; the stock starts with 31", id="52 cards"
+        ),
+    ],
+)
+def test_decks_that_make_no_game(settings, why):
+    with pytest.raises(ValueError, match=why):
+        Rules(**settings)
+
+
+def test_sizes_that_follow_from_the_deck():
+    rules = Rules(num_ranks=8, num_suits=3, hand_size=6)
+    assert (rules.num_cards, rules.num_stock, rules.num_pile) == (24, 11, 12)
+    assert np.flatnonzero(card_planes(rules.full_deck)).tolist() == [
+        *range(8), *range(13, 21), *range(26, 34),
+    ]  # fmt: skip
+    assert (CLASSIC.num_cards, CLASSIC.num_stock, CLASSIC.num_pile) == (52, 31, 32)
+    assert CLASSIC.full_deck == FULL_DECK
+    assert (NANO.num_cards, MINI.num_cards) == (8, 15)
 
 
 def test_no_turn_bound():
@@ -193,12 +241,15 @@ def test_the_name_of_any_rules_is_read_as_these_rules(settings):
     ("text", "rules"),
     [
         ("eaai,target=50", replace(EAAI, target=50)),
+        ("eaai,num_ranks=8", replace(EAAI, num_ranks=8)),
+        ("nano,num_suits=3", replace(NANO, num_suits=3)),
         (" EAAI , big_gin=true,turn_bound = none", replace(EAAI, big_gin=True, turn_bound=None)),
         ("next_dealer=loser", Rules(next_dealer="loser")),
     ],
 )
 def test_a_preset_and_what_differs_from_it(text, rules):
     assert as_rules(text) == rules
+    assert as_rules(rules_name(rules)) == rules
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,9 @@ RULE_DEFAULTS = {
     "at_void_stock": "end",
     "turn_bound": 100,
     "discard_taken_upcard": False,
+    "num_ranks": 13,
+    "num_suits": 4,
+    "hand_size": 10,
 }
 
 RULE_VALUES = {
@@ -82,6 +85,23 @@ def random_rules(rng: random.Random) -> dict:
         if rng.random() < share
     }
     return {name: value for name, value in drawn.items() if value != RULE_DEFAULTS[name]}
+
+
+def random_small_rules(rng: random.Random) -> dict:
+    """Return settings drawn at random with a deck and hands of any size that makes a game."""
+    sizes = {"num_ranks": rng.randint(3, 13)}
+    stock = 0
+    while stock <= 0:
+        sizes |= {"num_suits": rng.randint(1, 4), "hand_size": rng.randint(3, 10)}
+        stock = sizes["num_ranks"] * sizes["num_suits"] - 2 * sizes["hand_size"] - 1
+    drawn = random_rules(rng) | sizes | {"void_stock": rng.randrange(min(stock, 6))}
+    return {name: value for name, value in drawn.items() if value != RULE_DEFAULTS[name]}
+
+
+def deck_of(rules: dict | None = None) -> list[int]:
+    """Return the cards of the deck, ascending: the lowest ranks of the first suits."""
+    rules = full_rules(rules)
+    return [13 * s + r for s in range(rules["num_suits"]) for r in range(rules["num_ranks"])]
 
 
 # Cards and melds (RULES, Cards)
@@ -197,14 +217,17 @@ def fourth_cards(meld: Meld, available: frozenset[int]) -> list[int]:
 
 
 def layoff_potential(
-    arrangement: Arrangement, own_cards: Iterable[int], discard_pile: Iterable[int]
+    arrangement: Arrangement,
+    own_cards: Iterable[int],
+    discard_pile: Iterable[int],
+    rules: dict | None = None,
 ) -> int:
     """Return the points of all cards that could be laid off on the knocker's arrangement.
 
-    Possible is every card that is neither among the knocker's own nor in the discard pile;
-    each counts once.
+    Possible is every card of the deck that is neither among the knocker's own nor in the discard
+    pile; each counts once.
     """
-    unseen = frozenset(range(52)) - frozenset(own_cards) - frozenset(discard_pile)
+    unseen = frozenset(deck_of(rules)) - frozenset(own_cards) - frozenset(discard_pile)
     fitting: set[int] = set()
     for meld in arrangement:
         if is_set(meld):
@@ -215,20 +238,24 @@ def layoff_potential(
     return points(fitting)
 
 
-def tied_arrangements(own_cards: Iterable[int], discard_pile: Iterable[int]) -> list[Arrangement]:
+def tied_arrangements(
+    own_cards: Iterable[int], discard_pile: Iterable[int], rules: dict | None = None
+) -> list[Arrangement]:
     """Return, ascending, the arrangements that tie in least deadwood and least potential."""
     own_cards, discard_pile = frozenset(own_cards), frozenset(discard_pile)
     candidates = arrangements(own_cards)
-    potentials = [layoff_potential(each, own_cards, discard_pile) for each in candidates]
+    potentials = [layoff_potential(each, own_cards, discard_pile, rules) for each in candidates]
     least = min(potentials)
     return [
         each for each, potential in zip(candidates, potentials, strict=True) if potential == least
     ]
 
 
-def knocker_arrangement(own_cards: Iterable[int], discard_pile: Iterable[int]) -> Arrangement:
+def knocker_arrangement(
+    own_cards: Iterable[int], discard_pile: Iterable[int], rules: dict | None = None
+) -> Arrangement:
     """Return what the knocker lays down: least deadwood, least potential, first as a list."""
-    return tied_arrangements(own_cards, discard_pile)[0]
+    return tied_arrangements(own_cards, discard_pile, rules)[0]
 
 
 def layoff_choices(meld: Meld, held: frozenset[int]) -> list[frozenset[int]]:
@@ -298,8 +325,8 @@ def settle(
     """Return how a deal ends that the knocker has ended with these cards.
 
     Args:
-        knocker: his ten cards after the discard, or eleven: big gin.
-        defender: ten cards.
+        knocker: his cards after the discard (ten), or one more: big gin.
+        defender: as many as were dealt (ten).
         discard_pile: the knock discard included.
         rules: the settings that differ.
         first_upcard: the one turned at the deal, for ``oklahoma_spades_double``.
@@ -311,12 +338,13 @@ def settle(
     """
     knocker, defender, rules = frozenset(knocker), frozenset(defender), full_rules(rules)
     if arrangement is None:
-        arrangement = knocker_arrangement(knocker, discard_pile)
+        arrangement = knocker_arrangement(knocker, discard_pile, rules)
     own = deadwood(knocker)
     alone = deadwood(defender)
     laid_off = own > 0 or rules["layoff_on_gin"]
     left = defender_deadwood(defender, arrangement) if laid_off else alone
-    outcome, winner, won = score(own, left, rules, big=len(knocker) == 11, answered=alone == 0)
+    big = len(knocker) > rules["hand_size"]
+    outcome, winner, won = score(own, left, rules, big=big, answered=alone == 0)
     if doubled(rules, first_upcard):
         won *= 2
     return {
@@ -354,11 +382,12 @@ class Deal:
 
     Attributes:
         rules: all settings.
-        deck: the 52 cards in dealing order.
+        deck: its cards in dealing order, 52 but in a small deck.
         dealer, player: 0 or 1; the player to act, at the end the one who acted last.
         phase: ``opening``, ``draw``, ``discard``, ``wall`` or ``over``.
         hands: the two players' cards, sets.
         stock: the next card to draw first.
+        first_upcard: the one turned at the deal.
         discard_pile: oldest first, the upcard last.
         knock_limit: in force in this deal.
         taken: the card taken from the discard pile this turn, or None.
@@ -372,17 +401,19 @@ class Deal:
         """Deal the deck, one card at a time, the non-dealer first."""
         self.rules = full_rules(rules)
         self.deck = list(deck)
-        if sorted(self.deck) != list(range(52)):
-            raise ValueError(f"not the 52 cards: {self.deck}")
+        if sorted(self.deck) != deck_of(self.rules):
+            raise ValueError(f"not the cards of the deck: {self.deck}")
+        dealt = 2 * self.rules["hand_size"]
         self.dealer = dealer
         self.player = 1 - dealer
         self.phase = "opening"
         self.hands: list[set[int]] = [set(), set()]
-        self.hands[1 - dealer] = set(self.deck[0:20:2])
-        self.hands[dealer] = set(self.deck[1:20:2])
-        self.discard_pile = [self.deck[20]]
-        self.stock = self.deck[21:]
-        self.knock_limit = knock_limit(self.rules, self.deck[20])
+        self.hands[1 - dealer] = set(self.deck[0:dealt:2])
+        self.hands[dealer] = set(self.deck[1:dealt:2])
+        self.first_upcard = self.deck[dealt]
+        self.discard_pile = [self.first_upcard]
+        self.stock = self.deck[dealt + 1 :]
+        self.knock_limit = knock_limit(self.rules, self.first_upcard)
         self.taken: int | None = None
         self.drawn: int | None = None
         self.turns = 0
@@ -498,13 +529,13 @@ class Deal:
         knocker, defender = self.hand, self.hands[1 - self.player]
         names = {"knocker": self.player, "defender": 1 - self.player, None: None}
         results = []
-        for arrangement in tied_arrangements(knocker, self.discard_pile):
+        for arrangement in tied_arrangements(knocker, self.discard_pile, self.rules):
             result = settle(
                 knocker,
                 defender,
                 self.discard_pile,
                 self.rules,
-                first_upcard=self.deck[20],
+                first_upcard=self.first_upcard,
                 arrangement=arrangement,
             )
             result["winner"] = names[result["winner"]]
@@ -538,7 +569,8 @@ def random_deal(
         greed: how often a discard is one that leaves least deadwood; without, few deals end in a
             knock.
     """
-    deal = Deal(rng.sample(range(52), 52), rng.randrange(2), rules)
+    cards = deck_of(rules)
+    deal = Deal(rng.sample(cards, len(cards)), rng.randrange(2), rules)
     while deal.result is None:
         yield deal
         legal = sorted(deal.legal())

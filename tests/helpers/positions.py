@@ -23,7 +23,6 @@ from ginrummy_env.core.actions import (
 )
 from ginrummy_env.core.cards import (
     CARD_BIT,
-    FULL_DECK,
     NO_CARD,
     NUM_CARDS,
     card_planes,
@@ -211,7 +210,8 @@ def positions(rules: Rules, *, games: int = 20, seed: int = 0, decks=None, **hab
 
 def oracle_deals(state: BatchState, rules: dict) -> list[oracle.Deal]:
     """The oracle's deals of the same decks and dealers."""
-    decks, dealers = state.deck.tolist(), state.dealer.tolist()
+    decks = [[card for card in deck if card != NO_CARD] for deck in state.deck.tolist()]
+    dealers = state.dealer.tolist()
     return [oracle.Deal(*dealt, rules) for dealt in zip(decks, dealers, strict=True)]
 
 
@@ -308,7 +308,8 @@ def hidden_cards(state: BatchState, viewers) -> np.ndarray:
     once somebody has knocked, all that is laid down.
     """
     rows, others = np.arange(len(state)), 1 - np.asarray(viewers)
-    hidden = FULL_DECK & ~state.hands[rows, 1 - others] & ~places(state)[:, 3]
+    deck = np.bitwise_or.reduce(CARD_BIT[state.deck], axis=1)
+    hidden = deck & ~state.hands[rows, 1 - others] & ~places(state)[:, 3]
     hidden &= ~state.known[rows, others]
     laid_down = state.knocker != NOBODY
     return np.where(laid_down, hidden & ~state.hands[rows, others], hidden)
@@ -324,7 +325,8 @@ def permute_hidden(state: BatchState, viewers, rng) -> BatchState:
     np.put_along_axis(becomes, ascending, shuffled, axis=1)
     other = state.copy()
     other.hands[rows, others] = renamed(state.hands[rows, others], becomes)
-    other.deck[:] = np.take_along_axis(becomes, state.deck.astype(int), axis=1)
+    in_deck = np.take_along_axis(becomes, state.deck.astype(int) % NUM_CARDS, axis=1)
+    other.deck[:] = np.where(state.deck == NO_CARD, NO_CARD, in_deck)
     drawn = np.take_along_axis(becomes, state.drawn_card[:, None] % NUM_CARDS, axis=1)[:, 0]
     other.drawn_card[:] = np.where(state.drawn_card == NO_CARD, NO_CARD, drawn)
     return other
