@@ -39,7 +39,7 @@ def test_random_deals_under_random_rules(rich):
 
 def test_random_deals_with_decks_of_any_size():
     """80 settings with 3 deals each: every number of ranks, suits and cards dealt."""
-    choose, rng = random.Random(3), np.random.default_rng(3)
+    choose, rng = random.Random(7), np.random.default_rng(7)
     outcomes, sizes = Counter(), set()
     for number in range(80):
         chosen = oracle.random_small_rules(choose)
@@ -89,7 +89,7 @@ def test_games_under_random_rules():
     choose, rng = random.Random(5), np.random.default_rng(5)
     finished = 0
     for number in range(20):
-        chosen = oracle.random_rules(choose) | {"target": choose.choice([1, 30, 60])}
+        chosen = oracle.any_rules(choose) | {"target": choose.choice([1, 30, 60])}
         rules = Rules(**chosen)
         state = new_games(number, 2, rules)
         games = [oracle.Game(chosen, dealer) for dealer in state.dealer.tolist()]

@@ -289,7 +289,7 @@ def _melding(hand: int, discarding: bool) -> tuple[int, int, NDArray[np.uint8] |
 
 
 def _new_melds(hand: int, deck: int) -> int:
-    """Return the cards of the deck that make a new meld with the hand; see `melds.melding_cards`."""
+    """Return the cards that would make a new meld with the hand; see `melds.melding_cards`."""
     s, h, d, c = hand & _LANE, hand >> 16 & _LANE, hand >> 32 & _LANE, hand >> 48
     below, above = hand << 1, hand >> 1
     runs = (below & (hand << 2)) | (above & (hand >> 2)) | (below & above)

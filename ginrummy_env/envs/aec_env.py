@@ -120,7 +120,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         Args:
             seed: begins a stream of games: the same seed gives the same games. Without one the next
                 game of the stream is dealt; the first stream is drawn by chance.
-            options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1, "start": {"scores":
+            options: ``{"deck": cards in dealing order, "dealer": 0 or 1, "start": {"scores":
                 [80, 90], ...}}``, see `starts.read_start`; of others there is a warning, as
                 PettingZoo's checks want them to be taken.
 

@@ -178,14 +178,14 @@ class Episodes:
         numbers: [N] uint64, of the next episode in its stream.
         ready: [N] bool, which rows can be stepped: those that have been dealt and of which no step
             or reset was broken off.
-        decks: by row [D, 52], the decks of the game's next deals, where they were set up.
+        decks: by row [D, C], the decks of the game's next deals, where they were set up.
     """
 
     def __init__(self, num_games: int, options: EpisodeOptions) -> None:
         """Make room for ``num_games`` games; `start` deals them."""
         num_games = whole("num_envs", num_games, 1)
         self.options = options
-        self.state = BatchState.empty(num_games)
+        self.state = BatchState.empty(num_games, options.rules)
         self.seeds = np.zeros(num_games, dtype=np.uint64)
         self.slots = np.arange(num_games, dtype=np.uint64)
         self.numbers = np.zeros(num_games, dtype=np.uint64)
@@ -288,7 +288,7 @@ class Episodes:
             return
         decks = None if start.decks is None else np.stack([each[0] for each in start.decks])
         if start.deal_number is not None and decks is None:
-            decks = shuffled(seeds, games, start.deal_number)
+            decks = shuffled(seeds, games, start.deal_number, rules)
         restart(state, rows, seeds, games, rules, dealers=start.dealers, decks=decks)
         for field, values in (
             (state.scores, start.scores),

@@ -119,7 +119,7 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
         Args:
             seed: begins a stream of games: the same seed gives the same games, seats and opponent's
                 chances. Without one the next game of the stream is dealt.
-            options: ``{"deck": 52 cards in dealing order, "dealer": 0 or 1, "start": {"scores":
+            options: ``{"deck": cards in dealing order, "dealer": 0 or 1, "start": {"scores":
                 [80, 90], ...}}``, see `starts.read_start`.
 
         Raises:

@@ -119,7 +119,7 @@ class GinRummyVecEnv(VecEnv):
     def reset(self) -> VecEnvObs:
         """Start an episode in every row and return the first observations.
 
-        `set_options` takes a dict for all rows or one for each: ``{"deck": 52 cards in dealing
+        `set_options` takes a dict for all rows or one for each: ``{"deck": cards in dealing
         order, "dealer": 0 or 1, "start": {"scores": [80, 90], ...}}``, see `starts.read_start`.
 
         Raises:
@@ -128,7 +128,8 @@ class GinRummyVecEnv(VecEnv):
         """
         everywhere = np.arange(self.num_envs)
         episodes = self.games.episodes
-        start = read_start(_options_of_rows(self._options), self.num_envs, episodes.options)
+        given = _options_of_rows(self._options, episodes.options.rules)
+        start = read_start(given, self.num_envs, episodes.options)
         with episodes.whole():
             episodes.reseed(self._seed, everywhere)
             self.games.begin(everywhere, start)
@@ -366,7 +367,7 @@ class Row:
         return self._env._screen.show(games.state, self.rules, self.number, self.seat)
 
 
-def _options_of_rows(options: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _options_of_rows(options: Sequence[Mapping[str, Any]], rules: Rules) -> dict[str, Any]:
     """Return the reset options of all rows as one: lists of one value for each row.
 
     Raises:
@@ -380,7 +381,7 @@ def _options_of_rows(options: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         return {**found, "start": wrong[0]}  # which is then refused
     if any(starts):
         starts = [
-            {**each, "decks": deck_list(each["decks"])} if "decks" in each else each
+            {**each, "decks": deck_list(each["decks"], rules)} if "decks" in each else each
             for each in starts
         ]
         names = dict.fromkeys(name for each in starts for name in each)

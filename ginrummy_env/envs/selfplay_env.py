@@ -101,7 +101,7 @@ class GinRummySelfPlayEnv:
                 vector environment with that seed; with N numbers, those of the single environment
                 with its own. Without one each row's next game is dealt; the first streams are drawn
                 by chance.
-            options: ``{"deck": 52 cards in dealing order, or [N, 52]; "dealer": 0 or 1, or [N];
+            options: ``{"deck": cards in dealing order, or [N, 52]; "dealer": 0 or 1, or [N];
                 "start": {"scores": [80, 90], ...}}``, see `starts.read_start`.
 
         Returns:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.checks import quoted, whole, whole_numbers
 from ginrummy_env.core.deal import require_decks
 from ginrummy_env.core.game import next_deals
@@ -25,7 +24,7 @@ MOST_DEALS = 10_000
 """The largest number of a deal, or of deals won, that a game can start with."""
 
 Decks = Int8
-"""[D, 52] in dealing order."""
+"""[D, C] in dealing order, C the rules' number of cards (52)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +33,7 @@ class Start:
 
     Attributes:
         dealers: [K] first dealers.
-        decks: for each of the K rows [D, 52], the decks of its first D deals.
+        decks: for each of the K rows [D, C], the decks of its first D deals.
         scores, deals_won: [K, 2] of players 0 and 1 before the first deal.
         deal_number: [K] of the first deal, which decides its deck.
         positions: K games from records, to be played on; then all else is None.
@@ -52,13 +51,13 @@ def read_start(options: Mapping[str, Any], count: int, episodes: EpisodeOptions)
     """Return what the options of a reset set up; None if nothing.
 
     Args:
-        options: ``deck``, 52 cards in dealing order, for all rows, or [K, 52]; ``dealer``, 0 or 1,
-            or [K]; ``start``, a dict with ``scores`` and ``deals_won``, two numbers by player, or
-            [K, 2]; ``deal_number``, or [K]; ``decks`` of the game's first deals, [D, 52], or K
-            such lists; or ``record``, a game's record or its text, or K of them, from whose
-            position the game is played on: that before action number ``action`` (where the record
-            ends if missing) of its ``deal``, counted from 0 (its last). Each may be missing or
-            None.
+        options: ``deck``, the cards (52) in dealing order, for all rows, or one deck for each of K;
+            ``dealer``, 0 or 1, or [K]; ``start``, a dict with ``scores`` and ``deals_won``, two
+            numbers by player, or [K, 2]; ``deal_number``, or [K]; ``decks`` of the game's first
+            deals, [D, 52], or K such lists; or ``record``, a game's record or its text, or K of
+            them, from whose position the game is played on: that before action number ``action``
+            (where the record ends if missing) of its ``deal``, counted from 0 (its last). Each may
+            be missing or None.
         count: K, the rows that are reset.
         episodes: the rules, and what an episode is.
 
@@ -84,10 +83,10 @@ def read_start(options: Mapping[str, Any], count: int, episodes: EpisodeOptions)
     if deck is not None:
         if "decks" in given:
             raise ValueError("start: 'decks' begins with the first deal's: leave 'deck' out")
-        everywhere = np.shape(deck) == (NUM_CARDS,)
-        alone = require_decks(
-            np.broadcast_to(deck, (count, NUM_CARDS)) if everywhere else deck, count
-        )
+        size = episodes.rules.num_cards
+        everywhere = np.shape(deck) == (size,)
+        alone = np.broadcast_to(deck, (count, size)) if everywhere else deck
+        alone = require_decks(alone, count, episodes.rules)
         found["decks"] = list(alone[:, None])
     if dealer is not None:
         found["dealers"] = _each("dealer", dealer, (count,), 1)
@@ -111,7 +110,7 @@ def deal_on(
         rules: the settings.
         places: [K] rows of ``state`` whose deal is over, none twice.
         rows: [K] what they are called in ``decks``.
-        decks: by row [D, 52], the decks of the next deals; those that are dealt are taken out.
+        decks: by row [D, C], the decks of the next deals; those that are dealt are taken out.
     """
     given = [place for place, row in enumerate(rows.tolist()) if row in decks] if decks else []
     next_deals(state, rules, np.delete(places, given))
@@ -168,8 +167,8 @@ def _position(
     return position
 
 
-def deck_list(value: Any) -> Decks:
-    """Return the decks of a game's first deals, [D, 52].
+def deck_list(value: Any, rules: Rules) -> Decks:
+    """Return the decks of a game's first deals, [D, C].
 
     Raises:
         ValueError: anything else.
@@ -180,16 +179,16 @@ def deck_list(value: Any) -> Decks:
             f"decks={quoted(value)}: the decks of the first deals are needed, [D, 52], or with "
             "several rows one such list for each"
         )
-    return require_decks(value, shape[0])
+    return require_decks(value, shape[0], rules)
 
 
 def _decks(value: Any, count: int, episodes: EpisodeOptions) -> list[Decks]:
     """Return the decks of the first deals of each of K games."""
     of_rows = isinstance(value, Sequence | np.ndarray) and len(value) == count
     if of_rows and np.ndim(value[0]) == 2:
-        found = [deck_list(each) for each in value]
+        found = [deck_list(each, episodes.rules) for each in value]
     else:
-        found = [deck_list(value)] * count
+        found = [deck_list(value, episodes.rules)] * count
     if episodes.episode == "deal" and any(len(each) > 1 for each in found):
         raise ValueError("decks: with episode='deal' one deal is played, so one deck is needed")
     return found

@@ -14,10 +14,17 @@ from ginrummy_env.core.actions import (
     TAKE_UPCARD,
     parse_action,
 )
-from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, format_card, parse_card
+from ginrummy_env.core.cards import (
+    CARD_BIT,
+    NO_CARD,
+    NUM_CARDS,
+    cards_of,
+    format_card,
+    parse_card,
+)
 from ginrummy_env.core.chance import MAX_SEED
 from ginrummy_env.core.checks import quoted
-from ginrummy_env.core.rules import NUM_STOCK, Rules, as_rules
+from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.records.data import (
     MAX_ACTIONS,
     MAX_DEALS,
@@ -30,7 +37,7 @@ from ginrummy_env.records.data import (
     RecordError,
     require_line,
 )
-from ginrummy_env.records.writer import HEADER, NUM_DEALT, checksum, seed_deck
+from ginrummy_env.records.writer import HEADER, checksum, seed_deck
 
 MAX_LINE = 8192
 """Most characters of a line."""
@@ -157,17 +164,24 @@ class _Lines:
         except ValueError as error:
             raise self.wrong(error) from None
 
-    def cards(self, text: str, count: int, seen: set[int]) -> Cards:
-        """Return the cards that a text names; each must be new to ``seen``."""
+    def cards(self, text: str, count: int, rules: Rules, left: set[int]) -> Cards:
+        """Return the cards that a text names; each is taken from those that are ``left``."""
         words = text.split(" ")
         if len(words) != count:
             raise self.wrong(f"{len(words)} cards where {count} are needed")
         cards = tuple(map(self.card, words))
         for card in cards:
-            if card in seen:
-                raise self.wrong(f"{format_card(card)} appears twice in the deal")
-            seen.add(card)
+            if card not in left:
+                raise self.wrong(f"{format_card(card)} {_why_not(card, rules)}")
+            left.remove(card)
         return cards
+
+
+def _why_not(card: int, rules: Rules) -> str:
+    """Return why a card that is not left cannot be dealt."""
+    if CARD_BIT[card] & rules.full_deck:
+        return "appears twice in the deal"
+    return f"is not in a deck of {rules.num_suits} suits and {rules.num_ranks} ranks"
 
 
 def _parse_game(lines: _Lines) -> GameText:
@@ -187,9 +201,9 @@ def _parse_game(lines: _Lines) -> GameText:
     if lines.peek() == "start":
         start = lines.numbers("start scores N N; won N N", MAX_SCORE)
         start_line = lines.number
-    deals = [_parse_deal(lines, seed, game_number)]
+    deals = [_parse_deal(lines, rules, seed, game_number)]
     while lines.peek() == "deal":
-        deals.append(_parse_deal(lines, seed, game_number))
+        deals.append(_parse_deal(lines, rules, seed, game_number))
     record = GameRecord(
         rules=rules,
         seed=seed,
@@ -229,12 +243,12 @@ def _parse_name(lines: _Lines, player: int) -> str:
         raise lines.wrong(error) from None
 
 
-def _parse_deal(lines: _Lines, seed: int | None, game_number: int | None) -> DealText:
+def _parse_deal(lines: _Lines, rules: Rules, seed: int | None, game_number: int | None) -> DealText:
     number, dealer = lines.numbers("deal N: dealer N", MAX_DEALS)
     line = lines.number
     if dealer > 1:
         raise lines.wrong(f"dealer {dealer}: 0 or 1 is needed")
-    deck = _parse_deck(lines, dealer, seed, game_number, number)
+    deck = _parse_deck(lines, rules, dealer, seed, game_number, number)
     steps: list[Step] = []
     found: dict[int, dict[str, Any]] = {}
     remarks: dict[int, int] = {}
@@ -263,25 +277,31 @@ def _parse_deal(lines: _Lines, seed: int | None, game_number: int | None) -> Dea
 
 
 def _parse_deck(
-    lines: _Lines, dealer: int, seed: int | None, game_number: int | None, number: int
+    lines: _Lines,
+    rules: Rules,
+    dealer: int,
+    seed: int | None,
+    game_number: int | None,
+    number: int,
 ) -> Cards:
-    seen: set[int] = set()
+    left = set(cards_of(rules.full_deck))
     parts: list[tuple[Cards, int]] = []
-    for start, count in (("hand 0:", HAND_SIZE), ("hand 1:", HAND_SIZE), ("upcard", 1)):
-        cards = lines.cards(lines.rest(start, f"{start} CARDS"), count, seen)
+    size = rules.hand_size
+    for start, count in (("hand 0:", size), ("hand 1:", size), ("upcard", 1)):
+        cards = lines.cards(lines.rest(start, f"{start} CARDS"), count, rules, left)
         parts.append((cards, lines.number))
     (hand_0, _), (hand_1, _), (upcard, _) = parts
     stock = lines.rest("stock", "stock CARDS or stock by seed")
     if stock != "by seed":
         hands = (hand_1, hand_0) if dealer == 0 else (hand_0, hand_1)
         dealt = [card for pair in zip(*hands, strict=True) for card in pair]
-        return (*dealt, *upcard, *lines.cards(stock, NUM_STOCK, seen))
-    deck = seed_deck(seed, game_number, number)
+        return (*dealt, *upcard, *lines.cards(stock, rules.num_stock, rules, left))
+    deck = seed_deck(rules, seed, game_number, number)
     if deck is None:
         raise lines.wrong("stock by seed: the record has no line 'game N of seed N'")
-    hand_of_other, hand_of_dealer = deck[0 : NUM_DEALT - 1 : 2], deck[1 : NUM_DEALT - 1 : 2]
+    hand_of_other, hand_of_dealer = deck[0 : 2 * size : 2], deck[1 : 2 * size : 2]
     hands = (hand_of_dealer, hand_of_other) if dealer == 0 else (hand_of_other, hand_of_dealer)
-    for (cards, line), right in zip(parts, (*hands, deck[NUM_DEALT - 1 : NUM_DEALT]), strict=True):
+    for (cards, line), right in zip(parts, (*hands, deck[2 * size : 2 * size + 1]), strict=True):
         if set(cards) != set(right):
             words = " ".join(map(format_card, sorted(right)))
             raise RecordError(f"the seed deals {words} here in deal {number}", line)

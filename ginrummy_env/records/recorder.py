@@ -23,6 +23,7 @@ from typing import TextIO
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.settlement import DealEnd, deal_ends
 from ginrummy_env.core.state import NOBODY, BatchState, Outcome, require_rows
@@ -142,7 +143,7 @@ def deal_records(state: BatchState, rows: ArrayLike, rules: Rules) -> list[DealR
         for number, dealer, deck, history, count, end in zip(
             part.deal_number.tolist(),
             part.dealer.tolist(),
-            part.deck.tolist(),
+            part.deck[:, NUM_CARDS - rules.num_cards :].tolist(),
             part.history.tolist(),
             part.step_count.tolist(),
             deal_ends(part, rules),

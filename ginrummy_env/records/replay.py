@@ -141,7 +141,7 @@ def _play(
         state.scores[:] = [scores for scores, _ in starts]
         state.deals_won[:] = [won for _, won in starts]
     script = _script(deals)
-    ended = BatchState.empty(len(deals))
+    ended = BatchState.empty(len(deals), rules)
     rows = np.arange(len(deals))
     for number in range(script.actions.shape[1] + 1):
         done = script.lengths[rows] == number

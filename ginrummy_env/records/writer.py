@@ -29,7 +29,7 @@
 - ``rules``: a preset's name, or ``setting=value, ...`` for what differs from CLASSIC.
 - ``game`` and ``player`` lines may be missing, and so may ``start scores 20 35; won 1 2``, which a
   record that begins in the middle of a game has.
-- ``stock``: by the seed, or its 31 cards, the next one first; the hands then hold their cards in
+- ``stock``: by the seed, or its cards (31), the next one first; the hands then hold their cards in
   the order in which they were dealt.
 - Turns: the card after ``draw`` or ``take`` is the one that came.
 - ``values``, ``note`` and ``estimate``: remarks on an action of the deal, counted from 0. The last
@@ -48,9 +48,9 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from ginrummy_env.core.actions import DRAW_STOCK, TAKE_UPCARD, format_action
-from ginrummy_env.core.cards import HAND_SIZE, NUM_CARDS, format_card
+from ginrummy_env.core.cards import NUM_CARDS, format_card
 from ginrummy_env.core.deal import decks
-from ginrummy_env.core.rules import rules_name
+from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.core.settlement import DealEnd
 from ginrummy_env.core.state import NOBODY
 from ginrummy_env.records.data import (
@@ -62,9 +62,6 @@ from ginrummy_env.records.data import (
 )
 
 HEADER = "ginrummy record 1"
-
-NUM_DEALT = 2 * HAND_SIZE + 1
-"""Cards of the deck that are dealt: the hands and the first upcard."""
 
 
 def write_game(record: GameRecord) -> str:
@@ -92,24 +89,25 @@ def write_game(record: GameRecord) -> str:
 
 
 def _deal_lines(deal: DealRecord, record: GameRecord) -> Iterator[str]:
-    hands = [deal.deck[0 : 2 * HAND_SIZE : 2], deal.deck[1 : 2 * HAND_SIZE : 2]]
+    in_hands = 2 * record.rules.hand_size
+    hands = [deal.deck[0:in_hands:2], deal.deck[1:in_hands:2]]
     if deal.dealer == 0:
         hands.reverse()
-    by_seed = deal.deck == seed_deck(record.seed, record.game_number, deal.number)
+    by_seed = deal.deck == seed_deck(record.rules, record.seed, record.game_number, deal.number)
     if by_seed:
         hands = [tuple(sorted(hand)) for hand in hands]
     yield f"deal {deal.number}: dealer {deal.dealer}"
     yield from (f"hand {player}: {_cards(hand)}" for player, hand in enumerate(hands))
-    yield f"upcard {format_card(deal.deck[NUM_DEALT - 1])}"
-    yield f"stock {'by seed' if by_seed else _cards(deal.deck[NUM_DEALT:])}"
-    yield from _action_lines(deal)
+    yield f"upcard {format_card(deal.deck[in_hands])}"
+    yield f"stock {'by seed' if by_seed else _cards(deal.deck[in_hands + 1 :])}"
+    yield from _action_lines(deal, in_hands)
     if deal.end is not None:
         yield from end_lines(deal.end)
 
 
-def _action_lines(deal: DealRecord) -> Iterator[str]:
+def _action_lines(deal: DealRecord, in_hands: int) -> Iterator[str]:
     """Yield two turns a line, and behind them what is remarked on their actions."""
-    turns = list(_turns(deal))
+    turns = list(_turns(deal, in_hands))
     remarks = list(deal.annotations)
     for place in range(0, len(turns), 2):
         pair = turns[place : place + 2]
@@ -118,10 +116,15 @@ def _action_lines(deal: DealRecord) -> Iterator[str]:
             yield from _annotation_lines(remarks.pop(0))
 
 
-def _turns(deal: DealRecord) -> Iterator[tuple[int, str]]:
-    """Yield the turns as text, each with the number of actions up to its end."""
+def _turns(deal: DealRecord, in_hands: int) -> Iterator[tuple[int, str]]:
+    """Yield the turns as text, each with the number of actions up to its end.
+
+    Args:
+        deal: a deal.
+        in_hands: how many cards of its deck are dealt to the players.
+    """
     player = 1 - deal.dealer
-    pile, stock = [deal.deck[NUM_DEALT - 1]], list(reversed(deal.deck[NUM_DEALT:]))
+    pile, stock = [deal.deck[in_hands]], list(reversed(deal.deck[in_hands + 1 :]))
     words = [str(player)]
     for step, action in enumerate(deal.actions):
         words.append(format_action(action))
@@ -200,9 +203,11 @@ def checksum(lines: Iterable[str]) -> int:
     return zlib.crc32("".join(words).encode())
 
 
-def seed_deck(seed: int | None, game_number: int | None, deal_number: int) -> Cards | None:
+def seed_deck(
+    rules: Rules, seed: int | None, game_number: int | None, deal_number: int
+) -> Cards | None:
     """Return the deck that chance deals, or None if there is no seed."""
     if seed is None or game_number is None:
         return None
     # uint64 arrays: NumPy reads plain numbers from 2**63 on as another type.
-    return tuple(decks(np.uint64(seed), np.uint64(game_number), deal_number)[0].tolist())
+    return tuple(decks(np.uint64(seed), np.uint64(game_number), deal_number, rules)[0].tolist())

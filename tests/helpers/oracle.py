@@ -98,6 +98,11 @@ def random_small_rules(rng: random.Random) -> dict:
     return {name: value for name, value in drawn.items() if value != RULE_DEFAULTS[name]}
 
 
+def any_rules(rng: random.Random) -> dict:
+    """Return settings drawn at random, half of the time with a deck of any size."""
+    return rng.choice([random_rules, random_small_rules])(rng)
+
+
 def deck_of(rules: dict | None = None) -> list[int]:
     """Return the cards of the deck, ascending: the lowest ranks of the first suits."""
     rules = full_rules(rules)

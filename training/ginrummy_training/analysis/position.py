@@ -16,9 +16,7 @@ from ginrummy_agents.search.policy import Search
 from ginrummy_agents.search.trial import ENDINGS, Trial
 from ginrummy_env.core.actions import format_action
 from ginrummy_env.core.cards import (
-    HAND_SIZE,
     NO_CARD,
-    NUM_CARDS,
     cards_of,
     format_card,
     hand_of,
@@ -28,7 +26,7 @@ from ginrummy_env.core.cards import parse_card as card_of
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deal import knock_limits
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import NOBODY, NUM_PILE, Outcome, Phase
+from ginrummy_env.core.state import NOBODY, Outcome, Phase
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import make_policy
 from ginrummy_env.records.recorder import GameRecord, replay
@@ -80,7 +78,7 @@ def typed_view(
     """Return the view of a typed position, one row, the viewer to move.
 
     Args:
-        hand: ten cards before the draw, eleven before the discard.
+        hand: ten cards before the draw, eleven before the discard (or as the rules deal).
         pile: the discard pile, oldest first.
         rules: the settings.
         known: the opponent's cards taken from the pile.
@@ -97,20 +95,26 @@ def typed_view(
     mine, theirs = int(parse_hand(hand)), int(parse_hand(known))
     cards = [card_of(word) for word in pile.split()]
     size = mine.bit_count()
-    if size not in (HAND_SIZE, HAND_SIZE + 1):
-        raise ValueError(f"hand {hand!r}: {size} cards, 10 or 11 are needed")
+    few = rules.hand_size
+    if size not in (few, few + 1):
+        raise ValueError(f"hand {hand!r}: {size} cards, {few} or {few + 1} are needed")
+    for card in cards_of((mine | theirs | _all(cards)) & ~int(rules.full_deck)):
+        raise ValueError(
+            f"{format_card(card)} is not in a deck of {rules.num_suits} suits and "
+            f"{rules.num_ranks} ranks"
+        )
     _require_one_place(
         {"hand": list(cards_of(mine)), "pile": cards, "known": list(cards_of(theirs))}
     )
-    stock = NUM_CARDS - size - HAND_SIZE - len(cards)
-    phase = Phase.DISCARD if size > HAND_SIZE else Phase.OPENING if opening else Phase.DRAW
+    stock = rules.num_cards - size - few - len(cards)
+    phase = Phase.DISCARD if size > few else Phase.OPENING if opening else Phase.DRAW
     if phase != Phase.DISCARD and not cards:
         raise ValueError("before a draw there is an upcard: the discard pile is empty")
-    if stock <= rules.void_stock or len(cards) > NUM_PILE:
+    if stock <= rules.void_stock or len(cards) > rules.num_pile:
         raise ValueError(f"{len(cards)} cards in the pile leave {stock} in the stock: it is over")
     just = card_of(taken) if taken else NO_CARD
     if just != NO_CARD and (phase != Phase.DISCARD or not mine & _all([just])):
-        raise ValueError(f"taken {taken}: no card of a hand of eleven")
+        raise ValueError(f"taken {taken}: no card of a hand before the discard")
     if not cards and just == NO_CARD:
         raise ValueError("no discard pile, and no card taken from it")
     row = np.array([cards[0] if cards else just], dtype=np.int8)
@@ -131,7 +135,7 @@ def typed_view(
         drawn_card=one(just, np.int8),
         taken_card=one(just, np.int8),
         upcard=one(cards[-1] if cards else NO_CARD, np.int8),
-        discard_pile=one(cards + [NO_CARD] * (NUM_PILE - len(cards)), np.int8),
+        discard_pile=one(cards + [NO_CARD] * (rules.num_pile - len(cards)), np.int8),
         discard_count=one(len(cards), np.int8),
         stock_count=one(stock, np.int8),
         first_upcard=row,

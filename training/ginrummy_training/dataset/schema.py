@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, NO_ACTION, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, NO_CARD, NUM_CARDS
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import NOBODY, NUM_PILE, Outcome
+from ginrummy_env.core.state import NOBODY, Outcome
 from ginrummy_env.core.types import Hands
 from ginrummy_env.core.view import ME, OPPONENT, View
 
@@ -169,7 +169,7 @@ def view_of(columns: Columns, rules: Rules) -> View:
     count = len(columns["hand"])
     steps = columns["step"].astype(np.int32)
     history = columns["history"][:, : int(steps.max(initial=0))]
-    pile, piled = _piles(columns["first_upcard"], history)
+    pile, piled = _piles(columns["first_upcard"], history, rules)
 
     def of_both(name: str) -> NDArray[Any]:
         return np.stack([columns[f"my_{name}"], columns[f"opponent_{name}"]], axis=1)
@@ -209,11 +209,11 @@ def view_of(columns: Columns, rules: Rules) -> View:
 
 
 def _piles(
-    first_upcards: NDArray[np.int8], history: NDArray[np.uint8]
+    first_upcards: NDArray[np.int8], history: NDArray[np.uint8], rules: Rules
 ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-    """Return the discard piles, oldest card first ([N, 32] int8), and their sizes ([N] int8)."""
+    """Return the discard piles, oldest card first ([N, Rules.num_pile]), and their sizes ([N])."""
     count = len(first_upcards)
-    pile = np.full((count, NUM_PILE), NO_CARD, dtype=np.int8)
+    pile = np.full((count, rules.num_pile), NO_CARD, dtype=np.int8)
     pile[:, 0] = first_upcards
     size = np.ones(count, dtype=np.int8)
     for actions in history.T:
