@@ -306,8 +306,7 @@ def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None)
     [0]
     """
     require_cards(hands, 2, 11)
-    tight = np.bitwise_count(hands) % np.uint8(3) != _SPARE
-    if tight.any():
+    if (np.bitwise_count(hands) % np.uint8(3) != 2).any():
         return _least_of_discards(hands, forbidden)
     stays = np.zeros_like(hands) if forbidden is None else CARD_BIT[forbidden]
     least = _least_after(hands, stays).astype(np.int16)
@@ -317,10 +316,6 @@ def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None)
         left = _least_after(hands[choices.rows] & ~choices.sets, stays[choices.rows])
         least[rows] = np.minimum.reduceat(left, choices.starts)
     return least
-
-
-_SPARE = np.uint8(2)
-"""Cards of eleven, eight or five beyond melds of three: so many that one can always be spared."""
 
 
 def _least_of_discards(hands: Hands, forbidden: NDArray[np.int8] | None) -> Points:

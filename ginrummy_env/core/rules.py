@@ -21,9 +21,6 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "next_dealer": ("winner", "loser", "alternate"),
     "at_void_stock": ("end", "knock_with_discard", "take_discard"),
 }
-MIN_HAND = 3
-"""Fewest cards of a hand: fewer make no meld, so nobody could have gin."""
-
 # Least and greatest value of each whole-number setting but `void_stock`, which the size of the deck
 # bounds. Points and scores are int16 in the core:
 # the greatest score is 9,999 and one more deal, whose bonus of 1,000 and 98 of deadwood may be
@@ -42,7 +39,7 @@ _RANGES: dict[str, tuple[int, int]] = {
     "turn_bound": (1, 10000),
     "num_ranks": (3, NUM_RANKS),
     "num_suits": (1, NUM_SUITS),
-    "hand_size": (MIN_HAND, HAND_SIZE),
+    "hand_size": (3, HAND_SIZE),  # fewer make no meld
 }
 
 
@@ -243,9 +240,7 @@ MODERN = Rules(
     undercut_bonus=25,
     layoff_on_gin=False,
     big_gin=True,
-    big_gin_bonus=31,
     box_bonus=25,
-    game_bonus=100,
 )
 """The usual American game of today: gin 25, big gin 31, undercut 25, box 25, game 100."""
 
@@ -305,35 +300,16 @@ RLCARD = Rules(
 """
 
 MINI = Rules(
-    num_ranks=5,
-    num_suits=3,
-    hand_size=4,
-    knock_limit=3,
-    gin_bonus=8,
-    undercut_bonus=4,
-    target=40,
-    game_bonus=40,
-    box_bonus=8,
-    shutout_bonus=40,
-    turn_bound=20,
-)
+    num_ranks=5, num_suits=3, hand_size=4, knock_limit=3, turn_bound=20,
+    gin_bonus=8, undercut_bonus=4, target=40, game_bonus=40, box_bonus=8, shutout_bonus=40,
+)  # fmt: skip
 """A small game for quick experiments: 15 cards (ace to five of three suits), hands of four. A knock
 takes a meld and a three at most; six cards of stock, of which four are drawn."""
 
 NANO = Rules(
-    num_ranks=4,
-    num_suits=2,
-    hand_size=3,
-    knock_limit=6,
-    gin_bonus=4,
-    undercut_bonus=2,
-    target=20,
-    game_bonus=20,
-    box_bonus=4,
-    shutout_bonus=20,
-    void_stock=0,
-    turn_bound=3,
-)
+    num_ranks=4, num_suits=2, hand_size=3, knock_limit=6, void_stock=0, turn_bound=3,
+    gin_bonus=4, undercut_bonus=2, target=20, game_bonus=20, box_bonus=4, shutout_bonus=20,
+)  # fmt: skip
 """The smallest game that is still gin rummy, for exact results: 8 cards (ace to four of two suits),
 hands of three, one card of stock, three discards at most. A meld is a run of three or four, so gin
 is a run in hand; a knock is three low cards. A deal has 1,120 beginnings, 351,920 histories and

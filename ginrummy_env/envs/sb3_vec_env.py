@@ -128,7 +128,7 @@ class GinRummyVecEnv(VecEnv):
         """
         everywhere = np.arange(self.num_envs)
         episodes = self.games.episodes
-        given = _options_of_rows(self._options, episodes.options.rules)
+        given = _options_of_rows(self._options, self.rules)
         start = read_start(given, self.num_envs, episodes.options)
         with episodes.whole():
             episodes.reseed(self._seed, everywhere)
@@ -376,8 +376,7 @@ def _options_of_rows(options: Sequence[Mapping[str, Any]], rules: Rules) -> dict
     rows = [reset_options(each, *RESET_OPTIONS) for each in options]
     found: dict[str, Any] = _together(rows, ("deck", "dealer"))
     starts = [each.get("start") or {} for each in rows]
-    wrong = [each for each in starts if not isinstance(each, Mapping)]
-    if wrong:
+    if wrong := [each for each in starts if not isinstance(each, Mapping)]:
         return {**found, "start": wrong[0]}  # which is then refused
     if any(starts):
         starts = [
