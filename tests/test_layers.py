@@ -45,7 +45,7 @@ ORDER = {
         {"evaluation"},
         {"dataset"},
         {"learning"},
-        {"fitting", "cluster"},
+        {"fitting", "cluster", "strength"},
         {"rllib"},
         {"analysis"},
         {"experiments"},

@@ -5,6 +5,7 @@ independent of the others, but the pairs are. So every interval here comes from 
 pairs ("clustered by pair"), whatever is counted: games, deals, points or turns.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,6 +32,16 @@ class Estimate:
         """Return what JSON can hold: null for NaN."""
         numbers = {"value": self.value, "low": self.low, "high": self.high}
         return {key: None if np.isnan(x) else float(x) for key, x in numbers.items()}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, float | None]) -> "Estimate":
+        """Return the estimate that `to_dict` wrote.
+
+        Raises:
+            KeyError, TypeError: there is none.
+        """
+        parts = (given[key] for key in ("value", "low", "high"))
+        return cls(*(np.nan if part is None else float(part) for part in parts))
 
     def other_side(self) -> "Estimate":
         """Return the same for the opponent, where the two shares make 1."""

@@ -26,6 +26,9 @@ GROUPS = {
         "bench": "measure the speed",
         "java-bridge": "let players of the AAAI-21 challenge play here",
     },
+    "strength": {
+        "benchmark": "play a frozen protocol and write a card to cite",
+    },
     "train": {
         "train": "train an agent: imitation, then PPO",
         "imitate": "train an agent by imitation alone",
@@ -43,14 +46,18 @@ GROUPS = {
         "notebooks": "run the notebooks",
     },
 }
-"""The commands by the folder of their modules and by the order of the help."""
+"""The commands in the order of the help."""
 
 TITLES = {
     "play": "Play and look",
     "measure": "Measure",
+    "strength": "Say how far from unbeatable a policy is",
     "train": "Train",
     "project": "Make what the project publishes",
 }
+
+OWN_FOLDERS = ("strength", "project")
+"""The groups whose modules are in a folder of their name; the others are in ``commands``."""
 
 COMMANDS = {name: about for group in GROUPS.values() for name, about in group.items()}
 
@@ -75,7 +82,7 @@ def overview() -> str:
 
 def parser_of(command: str) -> Parser:
     """Return the parser of a command; what it parses has the function to call as ``run``."""
-    folder = "project" if command in GROUPS["project"] else "commands"
+    folder = next((name for name in OWN_FOLDERS if command in GROUPS[name]), "commands")
     module = import_module(f"ginrummy_training.cli.{folder}.{command.replace('-', '_')}")
     parser = Parser(prog=f"ginrummy {command}", description=module.HELP)
     module.add_arguments(parser)
