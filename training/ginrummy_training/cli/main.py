@@ -28,6 +28,7 @@ GROUPS = {
     },
     "strength": {
         "benchmark": "play a frozen protocol and write a card to cite",
+        "exploit": "train a best response: what a policy loses at least",
     },
     "train": {
         "train": "train an agent: imitation, then PPO",
