@@ -22,9 +22,11 @@ FILES = {
 """The rest of the command, and a file to name as ``--out``."""
 
 FOLDERS = {
+    "benchmark": (("simple", "--protocol", "smoke"), "card.json"),
     "demo": ((), "game.html"),
     "experiments": (("--only", "E1"), "E1.json"),
     "fit belief-check": ((), "belief.json"),
+    "exploit": (("simple", "--steps", "0", "--candidates", "gold"), "exploit.json"),
     "match": (("simple", "gold"), "games.npz"),
     "notebooks": (("--only", "01", "--folder", "notebooks"), "01_quickstart.ipynb"),
     "tournament": (("simple", "gold"), "tournament.json"),

@@ -220,8 +220,9 @@ def _begin(folder: Path, here: Result, force: bool) -> None:
             if not force:
                 raise
             _clear(folder)
-    elif folder.exists() and any(folder.iterdir()) and not force:
-        raise ResultError(f"{folder} is not empty, and holds no best response; {OVERWRITE}")
+    elif folder.exists() and not force:
+        for stranger in sorted(folder.iterdir()):
+            raise ResultError(f"{stranger} exists, and no best response is here; {OVERWRITE}")
     write_json(about, here)
 
 

@@ -22,8 +22,10 @@ from ginrummy_training.evaluation.match_result import Match
 from ginrummy_training.provenance import DIGITS, agent_name
 from ginrummy_training.storage import ResultError
 
-PLAY_GAMES = 10
+PLAY_GAMES = 20
 """Games, under each rules, of which a fingerprint of play is taken."""
+PLAY_DEALS = 4
+"""Deals after which each of them is stopped: all take turns, so the longest one decides the time."""
 PLAY_SEED = 314_159
 """Of their decks: no match of a protocol has them."""
 PLAY_AGAINST = "simple"
@@ -36,7 +38,7 @@ EAAI, CLASSIC = "eaai", "classic"
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """What a benchmark plays: the policy meets every opponent under all rules, on the same decks."""
+    """What a benchmark plays: a policy meets all opponents under all rules, on the same decks."""
 
     name: str
     about: str
@@ -80,7 +82,7 @@ def play_fingerprint(policy: str | Policy, rules: str) -> str:
         rules: a preset's name.
     """
     name = agent_name(policy)
-    match = Match((name, PLAY_AGAINST), as_rules(rules), PLAY_SEED, max_deals=20)
+    match = Match((name, PLAY_AGAINST), as_rules(rules), PLAY_SEED, PLAY_DEALS)
     marks = hashlib.sha256()
     for game in record_games(match, PLAY_GAMES, {name: policy}):
         for deal in game.deals:
