@@ -286,9 +286,8 @@ class _Store:
 
     def _require_unchanged(self, path: Path, result: MatchResult) -> None:
         """Raise ResultError if an agent's file was written to while it played."""
-        texts = [
-            name for name in result.match.agents if isinstance(self._policies.get(name, name), str)
-        ]
+        named = {name: self._policies.get(name, name) for name in result.match.agents}
+        texts = {name: policy for name, policy in named.items() if isinstance(policy, str)}
         reason = difference(fingerprints(texts), result.made_by)
         if reason:
             self._unsaved.clear()

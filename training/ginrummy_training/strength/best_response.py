@@ -23,9 +23,10 @@ from ginrummy_training.evaluation.lockstep import BATCH
 from ginrummy_training.evaluation.match import play_matches, require_games
 from ginrummy_training.evaluation.match_result import Match, MatchResult
 from ginrummy_training.evaluation.match_summary import Summary, summarise
-from ginrummy_training.learning.selfplay_settings import (
+from ginrummy_training.learning.selfplay.settings import (
     SCRATCH,
     SelfPlaySettings,
+    network_named,
     network_settings,
 )
 from ginrummy_training.progress import Progress, no_progress, part_of
@@ -204,8 +205,9 @@ def response_settings(
         first, begin=begin, steps=steps, eval_every=part, checkpoint_every=part,
         critic_first=min(CRITIC_FIRST, steps // 4) if begin else 0,
     )  # fmt: skip
-    if begin:  # its features and layers
-        settings = replace(settings, **network_settings(settings.first_network()))
+    if begin:  # features and layers are those of the network
+        network = network_named(begin, settings.parsed_rules())
+        settings = replace(settings, **network_settings(network))
     settings.check()
     return settings
 
@@ -239,7 +241,7 @@ def _clear(folder: Path) -> None:
 def _trained(folder: Path, settings: Any, report: Callable[[str], None]) -> Path:
     """Return the file of the trained network: it is trained now, or resumed, if there is none."""
     from ginrummy_training.learning.run_folder import BEST, RESULT, SETTINGS
-    from ginrummy_training.learning.selfplay_run import selfplay_train
+    from ginrummy_training.learning.selfplay.run import selfplay_train
 
     if not (folder / RESULT).exists():
         begun = (folder / SETTINGS).exists()

@@ -25,7 +25,7 @@ from ginrummy_training.storage import ResultError
 PLAY_GAMES = 20
 """Games, under each rules, of which a fingerprint of play is taken."""
 PLAY_DEALS = 4
-"""Deals after which each of them is stopped: all take turns, so the longest one decides the time."""
+"""Deals after which each of them is stopped, as the longest one decides how long it takes."""
 PLAY_SEED = 314_159
 """Of their decks: no match of a protocol has them."""
 PLAY_AGAINST = "simple"
@@ -133,9 +133,9 @@ def protocol_of(name: str) -> Protocol:
 
 
 OPPONENTS: dict[str, dict[str, str]] = {
-    "simple": {EAAI: "47c8272dadca5a31", CLASSIC: "e5d992619f36f2d9"},
-    "lookahead": {EAAI: "9cf56ee8e3546dc5", CLASSIC: "e77ac50fad4f77c7"},
-    "champion": {EAAI: "71d1f47bc7e15585", CLASSIC: "0ffe7225cd493948"},
+    "simple": {EAAI: "d9b70f04e6e1dab9", CLASSIC: "89c11626f1ead1c0"},
+    "lookahead": {EAAI: "20d23d65e5e22b03", CLASSIC: "97ed58006089a81f"},
+    "champion": {EAAI: "6c7d46d5d21d4586", CLASSIC: "d64e0f194f347da3"},
 }
 """The opponents of the first protocol, and what `play_fingerprint` gives for them."""
 

@@ -193,13 +193,7 @@ class SelfPlaySettings:
         Raises:
             SettingError: there is none, or its features or layers are not those of the settings.
         """
-        named = self.begin in SHIPPED
-        path = shipped(self.parsed_rules(), self.begin) if named else Path(self.begin)
-        try:
-            network = load_network(path)
-        except PolicyFileError as error:
-            names = ", ".join(SHIPPED)
-            raise SettingError(f"begin={quoted(self.begin)}: {names} or a file: {error}") from None
+        network = network_named(self.begin, self.parsed_rules())
         theirs = network_settings(network)
         other = [
             f"{name}={value}" for name, value in theirs.items() if getattr(self, name) != value
@@ -243,6 +237,20 @@ def _shares(given: Any) -> tuple[tuple[str, float], ...]:
     if not sum(share for _, share in shares):
         raise SettingError(f"opponents={quoted(given)}: a share above 0 is needed")
     return shares
+
+
+def network_named(begin: str, rules: Rules) -> Network:
+    """Return a network to begin with: a shipped one for these rules, or that of a file.
+
+    Raises:
+        SettingError: there is none.
+    """
+    path = shipped(rules, begin) if begin in SHIPPED else Path(begin)
+    try:
+        return load_network(path)
+    except PolicyFileError as error:
+        names = ", ".join(SHIPPED)
+        raise SettingError(f"begin={quoted(begin)}: {names} or a file: {error}") from None
 
 
 def network_settings(network: Network) -> dict[str, Any]:
