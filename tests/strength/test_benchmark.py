@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ from ginrummy_agents.rules.gold import Gold
 from ginrummy_training.cli.main import main
 from ginrummy_training.statistics import Estimate
 from ginrummy_training.storage import ResultError
+from ginrummy_training.strength import card as card_module
 from ginrummy_training.strength import protocol as protocols
 from ginrummy_training.strength.card import benchmark, pairs_text, read_card, write_card
 from ginrummy_training.strength.card_figure import ladder_picture
@@ -29,8 +30,15 @@ from ginrummy_training.strength.protocol import (
     require_frozen,
 )
 
-ROOT = Path(__file__).parents[2]
-CARDS = sorted((ROOT / "results" / "benchmark").glob("*/card.json"))
+
+@pytest.fixture(scope="module", autouse=True)
+def fingerprints_once():
+    """Each agent's play is recorded once: all tests of this file have the same agents."""
+    once = cache(lambda name, rules: play_fingerprint(name, rules))
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (protocols, card_module):
+            patch.setattr(module, "play_fingerprint", once)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +73,6 @@ def test_two_runs_give_the_same_card_byte_for_byte(tiny, cards, tmp_path):
 def test_what_was_played_is_not_played_again(tiny, tmp_path, monkeypatch):
     benchmark("gold", protocol=tiny, out=tmp_path)
     monkeypatch.setattr(Gold, "act", lambda *_: pytest.fail("played again"))
-    marks = {rules: play_fingerprint("simple", rules) for rules in tiny.rules}
-    monkeypatch.setattr("ginrummy_training.strength.card.play_fingerprint", lambda _, r: marks[r])
-    monkeypatch.setattr("ginrummy_training.strength.card.require_frozen", lambda _: None)
     _, results = benchmark("gold", protocol=tiny, out=tmp_path)
     assert all(result.complete for result in results)
 

@@ -170,7 +170,10 @@ def compare_markdown(card: Card, other: Card) -> str:
 
 
 def _compared(card: Card, other: Card, rules: str, opponents: Sequence[str]) -> list[str]:
-    won = [sum(pairs_of(each, rules, name) for name in opponents) for each in (card, other)]
+    won = [
+        np.sum([pairs_of(each, rules, name) for name in opponents], axis=0)
+        for each in (card, other)
+    ]
     games = np.full(len(won[0]), 2 * len(opponents))
     found = difference(won[0], won[1], games)
     shares = [f"{100 * float(each.sum() / games.sum()):.1f}" for each in won]
