@@ -19,7 +19,7 @@ from ginrummy_agents.rules.champion import Champion, open_to_taking
 from ginrummy_agents.rules.champion_features import estimate, knock_features
 from ginrummy_agents.rules.lookahead import candidates
 from ginrummy_agents.rules.work_lists import cards_listed
-from ginrummy_agents.search.belief import fitted
+from ginrummy_agents.search.belief import belief_for
 from ginrummy_agents.search.candidates import candidates_of
 from ginrummy_agents.search.policy import Search
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, NUM_ACTIONS, PASS, TAKE_UPCARD
@@ -113,7 +113,8 @@ def _of_search(policy: Search, view: View, rng: Random) -> tuple[NDArray[np.int1
             mean = trial.value / np.maximum(trial.count, 1)
             values[rows[some][of_some.rows], of_some.actions] = mean[trial.base] + gain
     unit = "chance of winning the game" if policy.value == "win" else "points of the deal"
-    chances = fitted().chances(view) if policy.belief else None
+    belief = belief_for(view.rules) if policy.belief else None
+    chances = None if belief is None else belief.chances(view)
     return actions, Explanation(values, unit, chances)
 
 

@@ -157,7 +157,7 @@ def win_chance_of(rules: Rules) -> WinChance:
     """Return the chances under these rules.
 
     Rules that are not a preset of the data file get the points of EAAI or CLASSIC, whichever is
-    nearer (`thresholds`).
+    nearer (`thresholds`), also with decks of other sizes.
     """
     known = deal_points()
     for name, preset in PRESETS.items():

@@ -293,7 +293,7 @@ def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None)
     Where the other cards can be melds of three, as four cards can, each discard is looked at.
 
     Args:
-        hands: [N] uint64, two to eleven cards.
+        hands: [N] uint64, two to eleven cards, all of one size.
         forbidden: [N] the card that may not go, or NO_CARD.
 
     Returns:
@@ -306,7 +306,7 @@ def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None)
     [0]
     """
     require_cards(hands, 2, 11)
-    if (np.bitwise_count(hands) % np.uint8(3) != 2).any():
+    if len(hands) and np.bitwise_count(hands[0]) % 3 != 2:
         return _least_of_discards(hands, forbidden)
     stays = np.zeros_like(hands) if forbidden is None else CARD_BIT[forbidden]
     least = _least_after(hands, stays).astype(np.int16)

@@ -16,7 +16,7 @@ from ginrummy_env.core.cards import CARD_BIT, FULL_DECK
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.game import new_games
-from ginrummy_env.core.rules import CLASSIC, EAAI, Rules
+from ginrummy_env.core.rules import CLASSIC, EAAI, MINI, NANO, Rules
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import make_policy
 
@@ -28,6 +28,7 @@ RULES = [
     CLASSIC,
     Rules(layoff_on_gin=True, discard_taken_upcard=True, void_stock=6, turn_bound=25),
 ]
+SMALL = [MINI, NANO, Rules(num_ranks=8, hand_size=5), Rules(num_ranks=9, num_suits=3, hand_size=7)]
 
 
 def both_ways(ask):
@@ -81,7 +82,7 @@ def test_the_draws_ahead_are_the_same(outs):
     "spec",
     ["lookahead", "champion", "ppo", "search:12", "search:8,margin=0,value=points,waits=0.3"],
 )
-@pytest.mark.parametrize("rules", RULES)
+@pytest.mark.parametrize("rules", [*RULES, *SMALL])
 def test_agents_decide_the_same(spec, rules):
     view = make_view(positions(rules, games=12, seed=8, knocks=0.2), rules)
     policy, row_keys = make_policy(spec), keys(9, np.arange(len(view)))

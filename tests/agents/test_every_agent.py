@@ -1,8 +1,10 @@
 """What holds for every agent: legal, blind to what is hidden, and the same game in any batch."""
 
+import random
 from functools import cache
 
 import numpy as np
+import oracle
 import pytest
 from positions import VARIANTS, permute_hidden, positions, rich_decks
 
@@ -67,6 +69,10 @@ def positions_under_any_rules():
     for seed in range(12):
         rules, decks = rules_at_random(rng), rich_decks(rng, 12)
         found.append((rules, positions(rules, games=12, seed=seed, decks=decks, knocks=0.2)))
+    choose = random.Random(5)
+    for seed in range(30):
+        rules = Rules(**oracle.random_small_rules(choose))
+        found.append((rules, positions(rules, games=6, seed=seed, knocks=0.2)))
     return found
 
 

@@ -5,6 +5,7 @@ and the oracle, are put side by side.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 import oracle
@@ -34,7 +35,7 @@ from ginrummy_env.core.deadwood import deadwood_after_discard, pack_planes
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.legal import action_masks, mover_hands
 from ginrummy_env.core.melds import MELDS, NO_MELD
-from ginrummy_env.core.rules import CLASSIC, MODERN, OPENSPIEL, Rules
+from ginrummy_env.core.rules import CLASSIC, MINI, MODERN, NANO, OPENSPIEL, Rules
 from ginrummy_env.core.settlement import lay_down, void_reasons
 from ginrummy_env.core.state import FIELD_NAMES, NOBODY, BatchState, Outcome, Phase, concatenate
 from ginrummy_env.core.step import step
@@ -74,6 +75,11 @@ VARIANTS = {
     "the wall soon": Rules(at_void_stock="knock_with_discard", void_stock=20, big_gin=True),
     "taking on soon": Rules(at_void_stock="take_discard", void_stock=24, turn_bound=20),
     "gin only": Rules(knock_limit=0, big_gin=True, discard_taken_upcard=True),
+    "mini": replace(MINI, big_gin=True),
+    "nano": NANO,
+    "hands of five, six ranks": Rules(
+        num_ranks=6, hand_size=5, knock_limit=5, at_void_stock="knock_with_discard"
+    ),
 }
 under_variants = pytest.mark.parametrize("rules", VARIANTS.values(), ids=VARIANTS)
 

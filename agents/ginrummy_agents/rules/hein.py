@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ginrummy_agents.parameters import parameter
 from ginrummy_agents.rules.base import ANY_DEADWOOD, RuleAgent, makes_meld, staying
 from ginrummy_agents.rules.work_lists import cards_listed, least_valued, pick_one
-from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS, card_planes
+from ginrummy_env.core.cards import FULL_DECK, NUM_RANKS, NUM_SUITS, card_planes
 from ginrummy_env.core.deadwood import deadwood_after_discard
 from ginrummy_env.core.types import Cards, Flags, Hands, Points, Rows, Uniforms
 from ginrummy_env.core.view import View
@@ -43,7 +43,8 @@ class Hein(RuleAgent):
     def discards(self, view: View, rows: Rows, uniforms: Uniforms) -> Cards:
         """Discard the card that costs least deadwood and ways."""
         hands = view.hand[rows]
-        ways = ways_to_meld(hands, view.discards[rows], self.held)
+        dead = view.discards[rows] | (FULL_DECK & ~view.rules.full_deck)
+        ways = ways_to_meld(hands, dead, self.held)
         places, cards = cards_listed(hands & ~staying(view, rows))
         left = deadwood_after_discard(hands)[places, cards]
         values = self.alpha * ways[places, cards] + (1 - self.alpha) * left

@@ -109,7 +109,7 @@ def least_after_each_draw(
     loss saves most; only cards that meld are looked at one by one.
 
     Args:
-        hands: [P] uint64, ten cards.
+        hands: [P] uint64, ten cards (`Rules.hand_size`).
         left: [P] uint8, their least deadwood.
         unseen: [P] uint64, the cards that may come; none of them held.
 
@@ -132,6 +132,9 @@ def compiled_draws(
 ) -> NDArray[np.int64] | None:
     """Return sums over `least_after_each_draw` by the compiled kernel; None if it is not in use.
 
+    Nor is it for hands of a size with which all cards and a drawn one can be melds of three: it
+    leaves out that none of these has a card to spare.
+
     Args:
         hands, left, unseen: as for `least_after_each_draw`.
         best: how many of the lowest values are added up.
@@ -139,7 +142,7 @@ def compiled_draws(
     Returns:
         [P, 6] int64, see `kernels.draws_ahead`.
     """
-    if not compiled.in_use():
+    if not compiled.in_use() or (len(hands) and np.bitwise_count(hands[0]) % 3 != 1):
         return None
     from ginrummy_agents import kernels
 

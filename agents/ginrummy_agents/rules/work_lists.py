@@ -13,7 +13,13 @@ from ginrummy_env.core.cards import (
     card_planes,
     lanes,
 )
-from ginrummy_env.core.deadwood import deadwood_after_discard, points_left, set_choices
+from ginrummy_env.core.deadwood import (
+    NOT_HELD,
+    deadwood_after_discard,
+    pack_planes,
+    points_left,
+    set_choices,
+)
 from ginrummy_env.core.melds import cards_in_runs, ranks_in_threes
 from ginrummy_env.core.types import Cards, Hands, Rows, Uniforms
 
@@ -96,10 +102,11 @@ def least_discards(hands: Hands, stays: Hands) -> tuple[Left, Hands]:
 
     For each choice of sets the dearest cards go that it leaves loose. Only where all cards (but the
     one that stays) are melded can the least be left by a card of a meld, one that it can spare:
-    these few hands are looked at card by card.
+    these few hands are looked at card by card. So are hands of a size of which no meld may have a
+    card to spare (see `deadwood.least_after_discard`).
 
     Args:
-        hands: [K] uint64, eleven cards.
+        hands: [K] uint64, two to eleven cards, all of one size.
         stays: [K] uint64, a card that may not go; 0 for none.
 
     Returns:
@@ -111,6 +118,11 @@ def least_discards(hands: Hands, stays: Hands) -> tuple[Left, Hands]:
     >>> int(least[0]), format_hand(cards[0])
     (23, 'Kd Jc Kc')
     """
+    if len(hands) and np.bitwise_count(hands[0]) % 3 != 2:
+        after = deadwood_after_discard(hands)
+        after[card_planes(stays)] = NOT_HELD
+        least = after.min(axis=1)
+        return least, pack_planes(after == least[:, None])
     least, cards = _dearest_loose(hands, stays)
     rows = np.flatnonzero(ranks_in_threes(hands))
     if rows.size:

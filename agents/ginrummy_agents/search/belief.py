@@ -15,7 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.arrays import read_arrays, require_finite
-from ginrummy_env.core.cards import FULL_DECK, NUM_CARDS, NUM_RANKS, card_planes, hand_size
+from ginrummy_env.core.cards import (
+    FULL_DECK,
+    HAND_SIZE,
+    NUM_CARDS,
+    NUM_RANKS,
+    card_planes,
+    hand_size,
+)
+from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.types import Float, Hands
 from ginrummy_env.core.view import OPPONENT, View
 
@@ -117,7 +125,7 @@ class Belief:
         """
         unseen = card_planes(view.unseen)
         known = card_planes(view.known[:, OPPONENT])
-        unknown = 10.0 - known.sum(axis=1)
+        unknown = float(view.rules.hand_size) - known.sum(axis=1)
         return scaled(np.where(unseen, self.weights(view), 0.0), unknown) + known
 
 
@@ -139,9 +147,17 @@ def scaled(weights: Float, totals: Float) -> Float:
     return odds / (1 + odds)
 
 
+def belief_for(rules: Rules) -> Belief | None:
+    """Return the belief that is shipped; None for decks of other sizes, to which none was fitted.
+
+    Without one all unseen cards are alike.
+    """
+    return fitted() if (rules.num_cards, rules.hand_size) == (NUM_CARDS, HAND_SIZE) else None
+
+
 @cache
 def fitted() -> Belief:
-    """Return the belief that is shipped."""
+    """Return the belief that is shipped, fitted to deals of ten cards from 52."""
     arrays = read_arrays(files("ginrummy_agents").joinpath("data", BELIEF))
     if tuple(arrays.pop("features").tolist()) != FEATURES:
         raise ValueError(f"{BELIEF}: fitted to other features; fit it again")

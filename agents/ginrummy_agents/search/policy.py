@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.parameters import Parametrized, parameter
-from ginrummy_agents.search.belief import fitted
+from ginrummy_agents.search.belief import belief_for
 from ginrummy_agents.search.candidates import Candidates, candidates_of
 from ginrummy_agents.search.rollout import Style
 from ginrummy_agents.search.trial import Trial, try_out
@@ -34,6 +34,8 @@ class Search(Parametrized):
     with a mean gain over it of more than ``margin`` standard errors, paired by world.
 
     Worlds are tried in two stages: candidates that are behind after the first quarter get no more.
+    With a deck of another size all hands are equally likely: the belief was fitted to ten cards of
+    52.
 
     Source: jdh8/gin-rummy-engine (2026).
     """
@@ -138,7 +140,7 @@ class Search(Parametrized):
                 rng,
                 me,
                 opponent,
-                fitted() if self.belief else None,
+                belief_for(view.rules) if self.belief else None,
                 self.waits,
             )
             trial.drop(give_up)

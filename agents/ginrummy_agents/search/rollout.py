@@ -50,10 +50,10 @@ class Style:
 class Starts:
     """R positions to play on from, seen from the searching player's side."""
 
-    mine: Hands  # [R] uint64, ten cards
-    theirs: Hands  # [R] uint64, ten cards
+    mine: Hands  # [R] uint64, ten cards (`Rules.hand_size`)
+    theirs: Hands  # [R] uint64, as many
     upcard: Hands  # [R] uint64, one bit; 0 if it is not on offer
-    pile: Hands  # [R] uint64, the discard pile with the upcard
+    pile: Hands  # [R] uint64, the discard pile with the upcard, and cards that the deck lacks
     deck: NDArray[np.int8]  # [W, 52] the decks of the worlds
     world: Rows  # [R] the deck of each
     stock: NDArray[np.int64]  # [R] cards left in the stock

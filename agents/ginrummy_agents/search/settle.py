@@ -87,7 +87,7 @@ def settle(
     Args:
         knocker: [K] uint64, the knocker's ten cards.
         defender: [K] uint64, the defender's ten.
-        pile: [K] uint64, the discard pile with the knock discard.
+        pile: [K] uint64, the discard pile with the knock discard, and cards that the deck lacks.
         rules: the settings.
 
     Returns:

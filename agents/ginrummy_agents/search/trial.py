@@ -13,7 +13,7 @@ from ginrummy_agents.search.settle import settle
 from ginrummy_agents.search.worlds import Worlds, sample_worlds
 from ginrummy_agents.win_chance import win_chance
 from ginrummy_env.core.actions import KNOCK, PASS, TAKE_UPCARD
-from ginrummy_env.core.cards import CARD_BIT
+from ginrummy_env.core.cards import CARD_BIT, FULL_DECK
 from ginrummy_env.core.chance import RowRandom
 from ginrummy_env.core.deal import doubled
 from ginrummy_env.core.rules import Rules
@@ -179,7 +179,7 @@ def _play(
         mine=spread(view.hand[rows] & ~bits),
         theirs=worlds.theirs[world],
         upcard=spread(np.where(throws, bits, upcards)),
-        pile=spread(view.discards[rows] | bits),
+        pile=spread(view.discards[rows] | bits | (FULL_DECK & ~rules.full_deck)),
         deck=worlds.deck,
         world=world,
         stock=spread(view.stock_count[rows].astype(np.int64)),

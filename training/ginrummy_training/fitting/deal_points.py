@@ -24,6 +24,8 @@ PLAYERS = {
     "modern": "lookahead",
     "oklahoma": "lookahead:knock_turns=7",
     "straight": "lookahead:knock_turns=0",
+    "mini": "lookahead:knock_turns=7",
+    "nano": "lookahead:knock_turns=7",
 }
 """Who plays against itself under each preset."""
 
@@ -62,9 +64,10 @@ def fit(out: Path, deals: int, seed: int) -> None:
         counts = points_of_deals(policy, policy, rules, deals, seed)
         shares[preset] = (counts / counts.sum()).astype(np.float32)
         chance = WinChance(shares[preset], rules.target).table
-        mean = float(shares[preset] @ np.arange(len(counts)))
+        mean, half = float(shares[preset] @ np.arange(len(counts))), rules.target // 2
         print(
-            f"{preset}: {counts.sum()} deals won, {mean:.1f} points; ahead 50:0 {chance[50, 0]:.3f}"
+            f"{preset}: {counts.sum()} deals won, {mean:.1f} points; "
+            f"ahead {half}:0 {chance[half, 0]:.3f}"
         )
     file = BytesIO()
     np.savez_compressed(file, **shares)
