@@ -17,7 +17,7 @@ from ginrummy_env.core.rules import CLASSIC, EAAI, Rules
 from ginrummy_env.records.recorder import load
 from ginrummy_training.cli import console
 from ginrummy_training.cli.arguments import parse_rules
-from ginrummy_training.cli.commands import bench
+from ginrummy_training.cli.commands import agents, bench
 from ginrummy_training.cli.main import COMMANDS, main
 from ginrummy_training.cli.project import demo
 from ginrummy_training.evaluation.match import play_match
@@ -235,6 +235,22 @@ def test_ctrl_c_stops_and_the_same_command_goes_on(capsys, tmp_path, workers):
     fresh = play_match("simple", "gold", games=200, seed=3, rules=SHORT[1])
     kept = MatchResult.load(tmp_path / "games.npz", 200)
     assert kept.table.tobytes() == fresh.table.tobytes()
+
+
+def test_ctrl_c_in_a_destructor_is_not_lost(capsys, monkeypatch):
+    """Python ignores what is raised there: it is raised again."""
+
+    class Interrupted:
+        def __del__(self):
+            signal.raise_signal(signal.SIGINT)
+
+    def run_agents(options):
+        Interrupted()
+        time.sleep(60)
+        return 0
+
+    monkeypatch.setattr(agents, "run", run_agents)
+    assert run(capsys, "agents") == (130, "", "ginrummy agents: interrupted\n")
 
 
 def test_a_person_can_play_to_the_end(tmp_path):

@@ -1,10 +1,14 @@
 """The command line: ``ginrummy``. A command's module is imported when the command is named."""
 
 import os
+import signal
 import sys
+import threading
+from _thread import interrupt_main
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from ginrummy_env import __version__
 from ginrummy_env.core.checks import did_you_mean
@@ -100,6 +104,26 @@ def neighbour(path: str | bytes | None) -> str:
     return did_you_mean(missing.name, names)
 
 
+def raise_again(unraisable: Any) -> None:
+    """Raise a Ctrl-C again that Python had to ignore, as it came in a destructor or a callback.
+
+    Made `sys.unraisablehook` while a command runs.
+    """
+    if unraisable.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(unraisable)
+        return
+    again = threading.Timer(0.01, _interrupt)  # when the destructor has returned
+    again.daemon = True
+    again.start()
+
+
+def _interrupt() -> None:
+    if hasattr(signal, "pthread_kill"):  # ends a wait too
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+    else:
+        interrupt_main()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -107,6 +131,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         0; 2 for what can't be done, reported in one line; 130 if interrupted.
     """
     command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    hook = sys.unraisablehook
     try:
         if command in ("--help", "-h", "help"):
             print(overview())
@@ -118,6 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             near = did_you_mean(command, COMMANDS) or " (see ginrummy --help)"
             print(f"ginrummy: no command {command!r}{near}", file=sys.stderr)
             return 2
+        sys.unraisablehook = raise_again
         options = parser_of(command).parse_args(rest)
         with trusting(getattr(options, "trust", False)):
             code: int = options.run(options)
@@ -138,6 +164,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print(f"ginrummy {command}: interrupted", file=sys.stderr)
         return 130
+    finally:
+        sys.unraisablehook = hook
     print(f"ginrummy {command}: {wrong}", file=sys.stderr)
     return 2
 
