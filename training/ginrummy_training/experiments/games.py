@@ -14,7 +14,7 @@ from ginrummy_training.experiments.rows import Measured
 from ginrummy_training.provenance import fingerprints
 from ginrummy_training.statistics import Estimate, mean
 
-FAST_GAMES = 20
+FAST_GAMES, FAST_DEALS = 20, 3
 
 
 def points(side: str) -> Callable[[MatchResult], Estimate]:
@@ -76,6 +76,7 @@ def play(
     """
     if lab.fast:
         pairings = [replace(each, games=fast_games) for each in pairings]
+        max_deals = min(max_deals, FAST_DEALS)
     agents = sorted({agent for each in pairings for agent in (each.a, each.b)})
     settings = {
         "seed": seed,
