@@ -60,8 +60,9 @@ def whole_numbers(
     array([0, 1], dtype=int8)
     """
     array = np.asarray(values)
-    if array.dtype.kind not in "iu":
-        # One by one: NumPy makes floats of an empty list, and of 0 beside a number from 2**63 on.
+    if array.dtype.kind not in "iu" or isinstance(values, list | tuple):
+        # One by one: NumPy makes floats of an empty list, and of 0 beside a number from 2**63 on;
+        # and 1 of True beside a number.
         array = np.asarray(values, dtype=object)
         numbers = [whole(name, value, low, high) for value in array.flat]
         return np.array(numbers, dtype=dtype).reshape(array.shape)

@@ -43,6 +43,7 @@ _KINDS_OF_PHASE = {
     Phase.WALL: [TAKES, PASSES],
 }
 # [7, 9] what an action of each kind is in each phase, as far as the phase alone decides.
+_BOOLEANS = frozenset({bool, np.bool_})
 _KIND_IN_PHASE = np.full((len(Phase), NUM_KINDS), ILLEGAL, dtype=np.int8)
 _KIND_IN_PHASE[[Phase.DEAL_OVER, Phase.GAME_OVER]] = IGNORED
 # [7, 4] flags of the last four actions (draw, take, pass, big gin) where only the phase counts.
@@ -170,6 +171,8 @@ def require_actions(actions: ArrayLike, count: int) -> NDArray[np.int16]:
         return array
     if array.dtype.kind not in "iu":
         raise ValueError(f"actions are whole numbers, not {array.dtype}")
+    if isinstance(actions, list | tuple) and not _BOOLEANS.isdisjoint(map(type, actions)):
+        raise ValueError("actions are whole numbers, not bool")  # NumPy makes 1 of True
     narrow = array.astype(np.int16)
     changed = np.flatnonzero(narrow != array)
     if changed.size:

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from gymnasium.error import ResetNeeded
@@ -38,6 +38,11 @@ POINTS_A_REWARD = 100
 _EPISODE_BITS = np.uint64(32)
 _FIRST_GAME: dict[str, int] = {"train": FirstGame.TRAIN, "eval": FirstGame.EVAL}
 _SIGN = np.array([1.0, -1.0, 0.0])  # of player 0, by winner 0, 1 or NOBODY (-1)
+
+
+def is_list(seed: object) -> TypeGuard[Sequence[int | None]]:
+    """Return whether a seed is one for each row, not one for all."""
+    return isinstance(seed, Sequence | np.ndarray) and np.ndim(seed) > 0
 
 
 def action_number(action: object, most: int = NUM_ACTIONS - 1) -> int:
@@ -233,7 +238,7 @@ class Episodes:
         first = not self._seeded
         seeded = everywhere if first else rows
         given: list[int | None] = [None] * len(self)
-        if isinstance(seed, Sequence | np.ndarray):
+        if is_list(seed):
             if len(seed) != len(self):
                 raise ValueError(f"{len(seed)} seeds where num_envs={len(self)} are needed")
             given = [None if each is None else require_seed(each) for each in seed]

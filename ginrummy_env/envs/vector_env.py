@@ -14,6 +14,7 @@ from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.types import Rows
+from ginrummy_env.envs.episodes import is_list
 from ginrummy_env.envs.learner_games import Deals, LearnerGames, LearnerStep
 from ginrummy_env.envs.observing import Seen, row_of
 from ginrummy_env.envs.opponents import OpponentPool, Opponents, PolicyLike
@@ -130,7 +131,7 @@ class GinRummyVectorEnv(VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
         rows = self._rows_of(given.get("reset_mask"))
         episodes = self.games.episodes
         start = read_start(given, len(rows), episodes.options)
-        if seed is not None and not isinstance(seed, Sequence | np.ndarray):
+        if seed is not None and not is_list(seed):
             super().reset(seed=require_seed(seed))
         with episodes.whole(rows):
             episodes.reseed(seed, rows, self._first_seed)

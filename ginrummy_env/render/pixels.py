@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_env.core.checks import whole
 from ginrummy_env.core.view import View
 from ginrummy_env.render import layout
 from ginrummy_env.render.layout import Box, Card, Item, Suit, Text, card_items, lay_out
@@ -52,8 +53,7 @@ class PixelRenderer:
     """
 
     def __init__(self, width: int = layout.WIDTH) -> None:
-        if width < 90:
-            raise ValueError(f"width={width}: 90 pixels or more are needed")
+        width = whole("width", width, 90)
         self.size = (width, width * layout.HEIGHT // layout.WIDTH)
         self.closed = False
         """Whether the window was there and has been closed, by `close` or by the person."""

@@ -21,6 +21,7 @@ from ginrummy_env.core.cards import (
     cards_of,
     hand_of,
 )
+from ginrummy_env.core.checks import whole
 from ginrummy_env.core.deadwood import deadwood_after_discard
 from ginrummy_env.core.deal import doubled
 from ginrummy_env.core.layoff import knocker_arrangement
@@ -55,8 +56,7 @@ def read_position(
         ValueError: a row that there is not, or an ``opponent`` that is not the other player's view
             of the same game.
     """
-    if not -len(view) <= row < len(view):
-        raise ValueError(f"row={row}: the view has {len(view)} rows")
+    row = whole("row", row, -len(view), len(view) - 1)
     one = view.select([row])
     mine = int(one.hand[0])
     theirs = int(one.opponent_hand[0]) if opponent is None else _open_hand(view, opponent, row)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
 
+from ginrummy_env.core.checks import whole
 from ginrummy_env.policy import Forfeit
 
 MAX_LINE = 1 << 16
@@ -55,10 +56,7 @@ class Limits:
             value = getattr(self, name)
             if isinstance(value, bool) or not 0 < value < float("inf"):
                 raise ValueError(f"{name}={value!r}: a number of seconds above 0 is needed")
-        if isinstance(self.memory_mb, bool) or self.memory_mb != int(self.memory_mb):
-            raise ValueError(f"memory_mb={self.memory_mb!r}: a whole number is needed")
-        if self.memory_mb < 0:
-            raise ValueError(f"memory_mb={self.memory_mb}: a whole number from 0 is needed")
+        object.__setattr__(self, "memory_mb", whole("memory_mb", self.memory_mb, 0))
 
 
 class Program:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_env.core.chance import require_seed
+from ginrummy_env.core.checks import whole
 from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_env.records.data import MAX_NAME
@@ -41,9 +42,10 @@ SAVE_SECONDS = 2.0
 
 def require_games(games: int) -> int:
     """Return the number of games, or raise ValueError if they make no pairs."""
-    if isinstance(games, bool) or not isinstance(games, int) or games < 2 or games % 2:
+    games = whole("games", games, 0)
+    if games < 2 or games % 2:
         raise ValueError(
-            f"games={games!r}: an even number is needed, games are played in pairs with the seats "
+            f"games={games}: an even number is needed, games are played in pairs with the seats "
             "swapped"
         )
     if games > MOST_GAMES:
@@ -189,10 +191,8 @@ def play_matches(
         runner: plays the games in place of ``workers``.
         force: whether games in ``files`` that are not of their match are overwritten.
     """
-    require_games(games)
-    for name, number in (("workers", workers), ("batch", batch)):
-        if number < 1:
-            raise ValueError(f"{name}={number}: at least 1 is needed")
+    games = require_games(games)
+    workers, batch = whole("workers", workers, 1), whole("batch", batch, 1)
     behind = policies or {}
     names = dict.fromkeys(name for match in matches for name in match.agents)
     for name in names:

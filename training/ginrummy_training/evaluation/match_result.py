@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_env.core.chance import require_seed
+from ginrummy_env.core.checks import whole
 from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.evaluation.game_table import GAME, Table, empty_table, flaw
@@ -40,6 +42,10 @@ class Match:
     """A game is stopped after so many deals and has no winner: some agents never lay down."""
     settlement: str = EXACT
     """EXACT, or OWN_MELDS if an agent lays down melds of its own choice; see `settlement_of`."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seed", require_seed(self.seed))
+        object.__setattr__(self, "max_deals", whole("max_deals", self.max_deals, 1))
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as JSON can hold it."""
