@@ -18,7 +18,7 @@ from ginrummy_env.core.actions import (
     IllegalActionError,
     format_action,
 )
-from ginrummy_env.core.cards import HAND_SIZE, NO_CARD, NUM_CARDS, cards_of, format_card
+from ginrummy_env.core.cards import NO_CARD, NUM_CARDS, cards_of, format_card
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.sampling import sample_states
@@ -77,6 +77,7 @@ class ChanceDeal:
         copy = ChanceDeal(self.rules, self.dealer)
         copy.dealt, copy.events, copy.drawing = self.dealt, self.events, self.drawing
         copy.state = None if self.state is None else self.state.copy()
+        copy._legal = self._legal
         return copy
 
     # Whose turn it is, and what may happen
@@ -101,15 +102,15 @@ class ChanceDeal:
         if self.state is not None:
             stock = sorted(self.state.stock[0])
             return [(card, 1 / len(stock)) for card in stock]
-        count = len(self.dealt)
-        rest = sorted(set(range(NUM_CARDS)) - set(self.dealt))
-        place = count % HAND_SIZE
-        if count == NUM_PLAYERS * HAND_SIZE:
+        count, size = len(self.dealt), self.rules.hand_size
+        rest = sorted(set(cards_of(self.rules.full_deck)) - set(self.dealt))
+        place = count % size
+        if count == NUM_PLAYERS * size:
             return [(card, 1 / len(rest)) for card in rest]
         if place:
             rest = [card for card in rest if card > self.dealt[-1]]
         # Of the hands that are still possible, those in which this card is the next in order.
-        missing = HAND_SIZE - place
+        missing = size - place
         hands = comb(len(rest), missing)
         following = range(len(rest) - 1, -1, -1)
         return [
@@ -131,7 +132,7 @@ class ChanceDeal:
         """Deal a card that `outcomes` has."""
         if self.state is None:
             self.dealt += (card,)
-            if len(self.dealt) > NUM_PLAYERS * HAND_SIZE:
+            if len(self.dealt) > NUM_PLAYERS * self.rules.hand_size:
                 self._begin()
             return
         _put_on_top(self.state, card)
@@ -161,11 +162,11 @@ class ChanceDeal:
 
     def _begin(self) -> None:
         """Turn the upcard: the core deals the hands, and a stock in any order."""
-        hands = self.dealt[:HAND_SIZE], self.dealt[HAND_SIZE:-1]
+        hands = self.hand(0), self.hand(1)
         opener = 1 - self.dealer
         deck = [card for pair in zip(hands[opener], hands[self.dealer], strict=True) for card in pair]
         deck.append(self.dealt[-1])
-        deck += sorted(set(range(NUM_CARDS)) - set(deck))
+        deck += sorted(set(cards_of(self.rules.full_deck)) - set(deck))
         self.state = new_games(0, 1, self.rules, dealers=[self.dealer], decks=[deck])
 
     def history(self) -> list[int]:
@@ -188,7 +189,8 @@ class ChanceDeal:
 
     def hand(self, player: int) -> tuple[int, ...]:
         """Return the cards that a player has been dealt, ascending, so far as they have been."""
-        return self.dealt[player * HAND_SIZE : (player + 1) * HAND_SIZE]
+        size = self.rules.hand_size
+        return self.dealt[player * size : (player + 1) * size]
 
     @property
     def upcard(self) -> int:
@@ -269,11 +271,12 @@ def replayed(deal: ChanceDeal, history: list[int]) -> ChanceDeal:
 
 def _other_hands(deal: ChanceDeal, player: int, rng: np.random.Generator) -> list[int]:
     """Return cards dealt so far, among them those that a player has."""
+    cards, size = cards_of(deal.rules.full_deck), deal.rules.hand_size
     own = list(deal.hand(player))
-    above = [card for card in range(NUM_CARDS) if card > max(own, default=NO_CARD)]
-    own += rng.permutation(above)[: HAND_SIZE - len(own)].tolist()
-    rest = sorted(set(range(NUM_CARDS)) - set(own))
-    theirs = rng.permutation(rest)[:HAND_SIZE].tolist()
+    above = [card for card in cards if card > max(own, default=NO_CARD)]
+    own += rng.permutation(above)[: size - len(own)].tolist()
+    rest = [card for card in cards if card not in own]
+    theirs = rng.permutation(rest)[:size].tolist()
     hands = sorted(own), sorted(theirs)
     return (hands[player] + hands[1 - player])[: len(deal.dealt)]
 

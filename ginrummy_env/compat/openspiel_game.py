@@ -36,7 +36,7 @@ import pyspiel
 from ginrummy_env.compat.chance_deal import ACTION_WORDS, CARD_WORDS, ChanceDeal, resampled
 from ginrummy_env.compat.openspiel_observer import InformationState, Observation
 from ginrummy_env.core.actions import NUM_ACTIONS
-from ginrummy_env.core.cards import HAND_SIZE, NUM_CARDS, POINTS
+from ginrummy_env.core.cards import NUM_CARDS, POINTS, cards_of
 from ginrummy_env.core.checks import whole
 from ginrummy_env.core.rules import Rules, as_rules, rules_name
 from ginrummy_env.core.state import NUM_PLAYERS
@@ -80,8 +80,9 @@ def _parsed(text: str) -> Rules:
 
 def _most_points(rules: Rules) -> int:
     """Return a bound of the points of a deal."""
-    most_deadwood = int(np.sort(POINTS)[-HAND_SIZE:].sum())
-    limit = int(POINTS.max()) if rules.oklahoma else rules.knock_limit
+    points = np.sort(POINTS[cards_of(rules.full_deck)])
+    most_deadwood = int(points[-rules.hand_size :].sum())
+    limit = int(points[-1]) if rules.oklahoma else rules.knock_limit
     most = max(
         rules.gin_bonus + most_deadwood,
         rules.undercut_bonus + limit,
@@ -137,8 +138,8 @@ class GinRummyGame(pyspiel.Game):
 
     def max_chance_nodes_in_history(self) -> int:
         """Return how many cards are dealt at most: two hands, the upcard, the stock."""
-        dealt = NUM_PLAYERS * HAND_SIZE + 1
-        return dealt + min(NUM_CARDS - dealt, self.most_events)
+        stock = self.rules.num_stock
+        return self.rules.num_cards - stock + min(stock, self.most_events)
 
     def make_py_observer(
         self,
