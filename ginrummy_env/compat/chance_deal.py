@@ -164,7 +164,9 @@ class ChanceDeal:
         """Turn the upcard: the core deals the hands, and a stock in any order."""
         hands = self.hand(0), self.hand(1)
         opener = 1 - self.dealer
-        deck = [card for pair in zip(hands[opener], hands[self.dealer], strict=True) for card in pair]
+        deck = [
+            card for pair in zip(hands[opener], hands[self.dealer], strict=True) for card in pair
+        ]
         deck.append(self.dealt[-1])
         deck += sorted(set(cards_of(self.rules.full_deck)) - set(deck))
         self.state = new_games(0, 1, self.rules, dealers=[self.dealer], decks=[deck])
@@ -212,9 +214,7 @@ class ChanceDeal:
     def laid_down(self) -> bool:
         """Return whether both hands lie on the table: after a knock, not in a void deal."""
         return (
-            self.state is not None
-            and self.is_over
-            and self.state.outcome.item(0) != Outcome.VOID
+            self.state is not None and self.is_over and self.state.outcome.item(0) != Outcome.VOID
         )
 
 

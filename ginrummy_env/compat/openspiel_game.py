@@ -28,6 +28,7 @@ them: use ``open_spiel.python.algorithms.ismcts``.
 
 import re
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -91,14 +92,14 @@ def _most_points(rules: Rules) -> int:
     return most * (1 + (rules.oklahoma and rules.oklahoma_spades_double))
 
 
-class GinRummyGame(pyspiel.Game):
-    """A deal by some rules. See the module.
+def _most_events(rules: Rules) -> int:
+    """Return how many decisions a deal has at most: two passes; a draw and a discard each turn."""
+    assert rules.turn_bound is not None
+    return 2 * rules.turn_bound + 2
 
-    Attributes:
-        rules: the settings.
-        dealer: 0 or 1.
-        most_events: how many decisions a deal has at most.
-    """
+
+class GinRummyGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
+    """A deal by some rules. See the module."""
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         """Take OpenSpiel's parameters.
@@ -107,17 +108,13 @@ class GinRummyGame(pyspiel.Game):
             ValueError: rules that there are not or that have no turn bound, no such dealer.
         """
         given = {"rules": "classic", "dealer": 1} | dict(params or {})
-        self.rules = _parsed(given["rules"])
-        self.dealer = whole("dealer", given["dealer"], 0, 1)
-        bound = self.rules.turn_bound
-        if bound is None:
+        rules = _parsed(str(given["rules"]))
+        if rules.turn_bound is None:
             raise ValueError(
                 "turn_bound=None: a game of OpenSpiel has a greatest length; set a bound, as in "
-                f"rules={rules_name(self.rules)},turn_bound=100"
+                f"rules={rules_name(rules)},turn_bound=100"
             )
-        # Two passes; a draw and a discard each turn.
-        self.most_events = 2 * bound + 2
-        most = float(_most_points(self.rules))
+        most = float(_most_points(rules))
         super().__init__(
             GAME_TYPE,
             pyspiel.GameInfo(
@@ -127,10 +124,22 @@ class GinRummyGame(pyspiel.Game):
                 min_utility=-most,
                 max_utility=most,
                 utility_sum=0.0,
-                max_game_length=self.most_events,
+                max_game_length=_most_events(rules),
             ),
-            {"rules": rules_text(self.rules), "dealer": self.dealer},
+            {"rules": rules_text(rules), "dealer": whole("dealer", given["dealer"], 0, 1)},
         )
+
+    # From the parameters: OpenSpiel reads a pickled game without calling `__init__`.
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The settings."""
+        return _parsed(self.get_parameters()["rules"])
+
+    @cached_property
+    def dealer(self) -> int:
+        """0 or 1; the other player opens."""
+        return int(self.get_parameters()["dealer"])
 
     def new_initial_state(self) -> "GinRummyState":
         """Return a deal of which no card has been dealt."""
@@ -139,7 +148,7 @@ class GinRummyGame(pyspiel.Game):
     def max_chance_nodes_in_history(self) -> int:
         """Return how many cards are dealt at most: two hands, the upcard, the stock."""
         stock = self.rules.num_stock
-        return self.rules.num_cards - stock + min(stock, self.most_events)
+        return self.rules.num_cards - stock + min(stock, _most_events(self.rules))
 
     def make_py_observer(
         self,
@@ -164,11 +173,11 @@ class GinRummyGame(pyspiel.Game):
                 f"{kind}: an observation is of public_info and of what a SINGLE_PLAYER sees"
             )
         if kind.perfect_recall:
-            return InformationState(self.most_events)
+            return InformationState(_most_events(self.rules))
         return Observation(self.rules)
 
 
-class GinRummyState(pyspiel.State):
+class GinRummyState(pyspiel.State):  # type: ignore[misc]
     """A deal at some point. ``deal`` is what has happened: read it, do not change it."""
 
     def __init__(self, game: GinRummyGame) -> None:
@@ -230,7 +239,7 @@ class GinRummyState(pyspiel.State):
             for event in deal.events
         ]
         events += ["draw"] * deal.drawing
-        return "\n".join([*lines, f"upcard: {CARD_WORDS[deal.upcard]}" , ", ".join(events)])
+        return "\n".join([*lines, f"upcard: {CARD_WORDS[deal.upcard]}", ", ".join(events)])
 
 
 def _cards(cards: tuple[int, ...]) -> str:

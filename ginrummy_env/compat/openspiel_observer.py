@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_env.compat.chance_deal import CARD_WORDS, ChanceDeal
-from ginrummy_env.core.actions import NUM_ACTIONS
+from ginrummy_env.core.actions import DRAW_STOCK, NUM_ACTIONS
 from ginrummy_env.core.cards import NO_CARD, NUM_CARDS, NUM_RANKS, NUM_SUITS, cards_of
 from ginrummy_env.core.observation import observation_size, planes, scalars
 from ginrummy_env.core.rules import Rules
@@ -67,6 +67,8 @@ class InformationState:
             self.dict["actions"][number, action] = 1
             if card != NO_CARD and mover == player:
                 self.dict["draws"][number, card] = 1
+        if deal.drawing:
+            self.dict["actions"][len(deal.events), DRAW_STOCK] = 1
 
     def string_from(self, state: HasDeal, player: int) -> str:
         """Return what a player has seen in words."""
