@@ -19,9 +19,9 @@ from ginrummy_agents.rules.champion import Champion, open_to_taking
 from ginrummy_agents.rules.champion_features import estimate, knock_features
 from ginrummy_agents.rules.lookahead import candidates
 from ginrummy_agents.rules.work_lists import cards_listed
-from ginrummy_agents.search.belief import belief_for
 from ginrummy_agents.search.candidates import candidates_of
 from ginrummy_agents.search.policy import Search
+from ginrummy_agents.search.reasons import Gain
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, NUM_ACTIONS, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT
 from ginrummy_env.core.chance import Random, keys
@@ -42,6 +42,29 @@ class Explanation:
     """What the values are, in a few words."""
     opponent: Float | None = None
     """[N, 52] how likely each card is in the opponent's hand, from 0 to 1."""
+    search: "SearchChoice | None" = None
+    """How a search came to its choice; None for other policies."""
+
+
+@dataclass(slots=True)
+class SearchChoice:
+    """What a search compares in N positions: gains over its base policy's action."""
+
+    base_name: str
+    base: NDArray[np.int16]
+    """[N] the base policy's action, which is left only for a lead of more than the margin."""
+    gain: Float
+    """[N, 108] mean gain over it in the same worlds; NaN where not evaluated."""
+    error: Float
+    """[N, 108] standard error of the gain."""
+
+    def gains(self, row: int) -> dict[int, Gain]:
+        """Return the gains of one position's candidates."""
+        found = np.flatnonzero(~np.isnan(self.gain[row])).tolist()
+        return {
+            action: Gain(float(self.gain[row, action]), float(self.error[row, action]))
+            for action in found
+        }
 
 
 def explain(policy: Policy, view: View, rng: Random) -> Explanation | None:
@@ -92,10 +115,12 @@ def _of_search(policy: Search, view: View, rng: Random) -> tuple[NDArray[np.int1
     Candidates differ by their mean gain over the base policy's action, which is what it chooses by:
     one that was given up after few worlds is compared in these alone.
     """
-    values = np.full((len(view), NUM_ACTIONS), np.nan)
+    values, gains, errors = (np.full((len(view), NUM_ACTIONS), np.nan) for _ in range(3))
     seeds = (rng.random((len(view),)) * 2.0**53).astype(np.uint64)
-    base = make_policy(policy.base_spec(view.rules))
+    base_name = policy.base_spec(view.rules)
+    base = make_policy(base_name)
     actions = np.asarray(base.act(view, rng)).astype(np.int16)
+    base_actions = actions
     searched = [Phase.OPENING, Phase.DRAW, Phase.DISCARD]
     rows = np.flatnonzero(view.to_move & np.isin(view.phase, searched))
     if rows.size:
@@ -104,18 +129,22 @@ def _of_search(policy: Search, view: View, rng: Random) -> tuple[NDArray[np.int1
         counts = np.diff(found.starts, append=len(found.actions))
         several = np.flatnonzero(counts > 1)
         actions[rows] = found.actions[found.starts]
+        base_actions = actions.copy()
         for start in range(0, len(several), _TOGETHER):
             some = several[start : start + _TOGETHER]
             of_some = found.select(some)
             trial = policy.weigh(part.select(some), of_some, keys(seeds[rows[some]]))
             actions[rows[some]] = trial.choice(policy.margin)
-            gain, _ = trial.mean_gain()
+            gain, error = trial.mean_gain()
             mean = trial.value / np.maximum(trial.count, 1)
-            values[rows[some][of_some.rows], of_some.actions] = mean[trial.base] + gain
+            places = rows[some][of_some.rows], of_some.actions
+            values[places] = mean[trial.base] + gain
+            gains[places], errors[places] = gain, error
     unit = "chance of winning the game" if policy.value == "win" else "points of the deal"
-    belief = belief_for(view.rules) if policy.belief else None
-    chances = None if belief is None else belief.chances(view)
-    return actions, Explanation(values, unit, chances)
+    belief = policy.card_belief(view.rules)
+    chances = belief.chances(view) if belief is not None else None
+    choice = SearchChoice(base_name, base_actions, gains, errors)
+    return actions, Explanation(values, unit, chances, choice)
 
 
 _TOGETHER = 256

@@ -63,7 +63,9 @@ def test_the_knock_that_wins_the_game_is_taken():
     )
     worth = {
         format_action(each.action): each
-        for each in weigh(view, Search(worlds=64), seed=1, action=parse_action("discard Kd"))
+        for each in weigh(
+            view, Search(worlds=64), seed=1, action=parse_action("discard Kd")
+        ).candidates
     }
     assert worth["knock Kd"].value == 1
     assert worth["knock Kd"].error == 0
@@ -387,7 +389,7 @@ def test_win_chance_of_points():
 
 def test_what_is_weighed_adds_up():
     view = typed_view("4s 5s 6s 9h 9d 9c Kh Kd 2c 3c Qs", "7h Jd", EAAI)
-    candidates = weigh(view, Search(worlds=40), seed=1)
+    candidates = weigh(view, Search(worlds=40), seed=1).candidates
     assert len(candidates) >= 2
     assert [each.value for each in candidates] == sorted(
         (e.value for e in candidates), reverse=True

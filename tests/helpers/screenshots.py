@@ -59,7 +59,10 @@ def main():
                 scene = ready(page, scene["at"])
                 while not any("card" in choice for choice in scene["choices"]):
                     scene = click_on(page, scene)
-                page.click(f'#table button[data-card="{choose(scene)["card"]}"]')
+                page.click(
+                    f"""#table button[data-card="{choose(scene)["card"]}"]""",
+                    position={"x": 8, "y": 20},
+                )
                 page.click("#hint")
                 page.wait_for_selector("#advice strong")
                 page.screenshot(path=DOCS / f"play-{name}.png", full_page=True)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.parameters import Parametrized, parameter
-from ginrummy_agents.search.belief import belief_for
+from ginrummy_agents.search.belief import Belief, belief_for
 from ginrummy_agents.search.candidates import Candidates, candidates_of
 from ginrummy_agents.search.rollout import Style
 from ginrummy_agents.search.trial import Trial, try_out
@@ -65,6 +65,10 @@ class Search(Parametrized):
             return self.base.replace(";", ",")
         waits = rules is None or plays_like_eaai(rules)
         return "lookahead" if waits else "lookahead:knock_turns=7"
+
+    def card_belief(self, rules: Rules) -> Belief | None:
+        """Return how the opponent's cards are judged; None: all alike."""
+        return belief_for(rules) if self.belief else None
 
     def styles(self, rules: Rules) -> tuple[Style, Style]:
         """Return how the two sides play in rollouts."""
@@ -140,7 +144,7 @@ class Search(Parametrized):
                 rng,
                 me,
                 opponent,
-                belief_for(view.rules) if self.belief else None,
+                self.card_belief(view.rules),
                 self.waits,
             )
             trial.drop(give_up)

@@ -56,8 +56,11 @@ def test_a_game_to_its_end_and_no_unseen_card_leaves_the_server(tmp_path, rules)
         assert scene["sheet"]["bonuses"][-1]["points"] == list(record.final_scores)
         assert scene["won"] == (record.winner == 0)
         assert ask(server, "/api/go-on", meant_for(scene))[0] == 409
-        status, fresh = ask(server, "/api/new-game", meant_for(scene, agent="random"))
-        assert (status, fresh["game"], fresh["agent"]) == (200, 2, "random")
+        status, fresh = ask(
+            server, "/api/new-game", meant_for(scene, agent="random", rules="modern")
+        )
+        assert (status, fresh["game"]) == (200, 2)
+        assert (fresh["agent"], fresh["rules"]) == ("random", "modern")
 
 
 def test_the_check_for_unseen_cards_finds_them():
@@ -97,7 +100,8 @@ def test_a_replayed_request_and_a_second_tab_change_nothing(server):
     assert after["version"] > scene["version"]
     kept = server.game.path.read_bytes()
     agent = {"agent": "simple"}
-    old = {"act": {"action": body["action"]}, "go-on": {}, "new-game": agent, "hint": agent}
+    new = agent | {"rules": "classic"}
+    old = {"act": {"action": body["action"]}, "go-on": {}, "new-game": new, "hint": agent}
     for path, more in old.items():
         status, answer = ask(server, f"/api/{path}", meant_for(scene, **more))
         assert status == 409
@@ -191,14 +195,36 @@ def test_hints_change_nothing_and_come_from_any_agent(server):
         status, advice = ask(server, "/api/hint", meant_for(scene, agent=agent))
         if agent == "ppo" and status == 400:  # its weights are not in every checkout
             assert "there is no such file" in advice["error"]
-            assert ask(server, "/api/new-game", meant_for(scene, agent=agent))[0] == 400
+            new = meant_for(scene, agent=agent, rules="classic")
+            assert ask(server, "/api/new-game", new)[0] == 400
             continue
         assert status == 200
         assert advice["action"] in [choice["action"] for choice in scene["choices"]]
     status, answer = ask(server, "/api/hint", meant_for(scene, agent="simple:knock=3"))
     assert status == 400, "only agents on the list: a request cannot make others"
     assert "there are simple" in answer["error"]
+    status, answer = ask(
+        server, "/api/new-game", meant_for(scene, agent="simple", rules="target=9")
+    )
+    assert status == 400, "only rules on the list"
+    assert "there are classic, eaai" in answer["error"]
     assert ask(server, "/api/game") == (200, scene)
+
+
+def test_a_search_says_why_it_advises_what_it_does(server):
+    _, scene = ask(server, "/api/game")
+    while not any("card" in choice for choice in scene["choices"]):
+        body = meant_for(scene, action=choose(scene)["action"])
+        _, scene = ask(server, "/api/act", body)
+    _, advice = ask(server, "/api/hint", meant_for(scene, agent="search"))
+    assert len(advice["gains"]) == len(advice["values"])
+    assert "base policy" in advice["why"]
+    for (words, _, _), (gain, half) in zip(advice["values"], advice["gains"], strict=True):
+        assert (gain == half == 0) == (words == advice["base"])
+    assert advice["opponent"].startswith("simple is taken to hold about ")
+    text = json.dumps(advice, ensure_ascii=False)
+    assert hidden_in(server.game, advice["why"] + advice["opponent"] + advice["words"]) == []
+    assert str(int(server.game._state.seed[0])) not in text
 
 
 def test_other_hosts_and_pages_are_refused(server):
@@ -281,7 +307,11 @@ def malformed(rng, scene):
         name, value = rng.choice([*strange, *(("Content-Type", kind) for kind in kinds)])
         body = {**good, "version": 5} if "charset" in value else good
         return "POST", "/api/act", json.dumps(body).encode(), {name: value}
-    # for another position, or an action that there is not, or an agent that there is not
+    # for another position, an action that there is not, or rules and agents that there are not
+    if rng.random() < 0.3:
+        new = meant_for(scene, agent=rng.choice(["nobody", 5, "simple"]))
+        strange = rng.choice([{}, {"rules": 7}, {"rules": "eaai,target=9"}, {"rules": "x" * 300}])
+        return "POST", "/api/new-game", json.dumps({**new, **strange}).encode(), {}
     wrong = rng.choice([{"version": 77}, {"game": 9}, {"action": 108}, {"action": 300}])
     return "POST", "/api/act", json.dumps({**good, **wrong}).encode(), {}
 
@@ -332,7 +362,10 @@ def test_bytes_that_are_no_request_change_nothing(server):
 
 def test_the_game_itself_refuses_what_the_server_lets_through(tmp_path):
     game = WebGame(tmp_path, "simple", CLASSIC, seed=1)
-    for call in (lambda: game.new_game(1, game.version, "nobody"), lambda: game.act(1, 99, 104)):
+    for call in (
+        lambda: game.new_game(1, game.version, "nobody", "classic"),
+        lambda: game.act(1, 99, 104),
+    ):
         with pytest.raises(WebError):
             call()
     with pytest.raises(ValueError, match="unknown policy"):

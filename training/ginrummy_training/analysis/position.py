@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from ginrummy_agents.search.candidates import Candidates, candidates_of
 from ginrummy_agents.search.policy import Search
+from ginrummy_agents.search.reasons import HALF, Gain, OpponentBelief, opponent_belief, why
 from ginrummy_agents.search.trial import ENDINGS, Trial
 from ginrummy_env.core.actions import format_action
 from ginrummy_env.core.cards import (
@@ -27,7 +29,7 @@ from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deal import knock_limits
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import NOBODY, Outcome, Phase
-from ginrummy_env.core.view import View, make_view
+from ginrummy_env.core.view import OPPONENT, View, make_view
 from ginrummy_env.policy import make_policy
 from ginrummy_env.records.recorder import GameRecord, replay
 
@@ -45,7 +47,7 @@ class Weighed:
     error: float
     """Standard error of the value."""
     gain: float
-    """Over the first candidate, in the same worlds."""
+    """Over what the base policy does, in the same worlds."""
     gain_error: float
     endings: tuple[float, ...]
     """Shares, in the order of ENDINGS."""
@@ -197,14 +199,58 @@ def recorded_view(record: GameRecord, deal: int, step: int) -> tuple[View, int]:
     return make_view(state, record.rules), int(actions[step])
 
 
-def weigh(view: View, search: Search, seed: int, action: int | None = None) -> list[Weighed]:
-    """Return the candidates of a position, the best first.
+@dataclass(frozen=True, slots=True)
+class Weighing:
+    """The candidates of a position, and how a search chooses from them."""
+
+    search: Search
+    candidates: tuple[Weighed, ...]
+    """The best first."""
+    base_name: str
+    base: int
+    """What the search's base policy does: gains are over it."""
+    chosen: int
+    """What the search does: the base's action unless another is ahead by more than its margin."""
+    done: int | None
+    """What was done, in a record."""
+    opponent: OpponentBelief
+    likely: tuple[tuple[int, float], ...]
+    """Unseen cards that are clearly likelier than others to be the opponent's, with chances."""
+    even: float
+    """The chance of each if all were equally likely."""
+
+    def sentences(self) -> list[str]:
+        """Return what the search would do and why, and what it takes the opponent for."""
+        gains = {each.action: Gain(each.gain, each.gain_error) for each in self.candidates}
+        if self.done is not None and self.done not in (self.base, self.chosen):
+            del gains[self.done]  # the search may not have weighed it
+        told = why(self.search, self.base_name, self.base, self.chosen, gains, format_action)
+        lines = [f"The search would {format_action(self.chosen)}. {told}"]
+        lines.append(self.opponent.words("The opponent"))
+        any_card = f"{100 * self.even:.0f} %"
+        if self.likely:
+            cards = ", ".join(f"{format_card(card)} {100 * x:.0f} %" for card, x in self.likely)
+            lines.append(f"Likeliest in their hand: {cards} (the mean unseen card: {any_card}).")
+        else:
+            lines.append(f"No unseen card is much likelier than others in their hand: {any_card}.")
+        return lines
+
+
+MOST_LIKELY = 8
+"""Cards of the opponent's that are named."""
+
+CLEARLY = 1.2
+"""How many times the chance of the mean unseen card a card needs to be named."""
+
+
+def weigh(view: View, search: Search, seed: int, action: int | None = None) -> Weighing:
+    """Return what a search makes of a position; no candidate is given up.
 
     Args:
         view: one row, the viewer to move.
-        search: what weighs them.
+        search: what weighs the candidates.
         seed: of the sampled worlds.
-        action: what was done and is compared with; what the search's base policy does if None.
+        action: what was done; weighed too.
 
     Raises:
         ValueError: nothing is to be decided.
@@ -212,21 +258,42 @@ def weigh(view: View, search: Search, seed: int, action: int | None = None) -> l
     if not bool(view.to_move[0]) or view.phase[0] not in (Phase.OPENING, Phase.DRAW, Phase.DISCARD):
         raise ValueError("there is nothing to weigh: one action, or nobody to move")
     row_keys = keys(np.uint64(seed), np.zeros(1, dtype=np.uint64))
-    if action is None:
-        base = make_policy(search.base_spec(view.rules)).act(view, RowRandom(row_keys))
-    else:
-        base = np.array([action], dtype=np.int16)
+    base = make_policy(search.base_spec(view.rules)).act(view, RowRandom(row_keys))
     found = candidates_of(view, base, search.discards)
-    if action is not None and action != found.actions[0]:  # gin was left lying: show both
-        actions = np.array([action, found.actions[0]], dtype=np.int16)
-        found = Candidates(np.zeros(2, dtype=np.intp), actions, np.zeros(1, dtype=np.intp))
-    if len(found.actions) == 1:  # it is tried all the same, against itself
-        found = Candidates(np.zeros(2, dtype=np.intp), found.actions[[0, 0]], found.starts)
-    trial = search.weigh(view, found, row_keys, give_up=MANY)
-    several = weighed(trial)
-    if found.actions[0] == found.actions[1]:
-        several = several[:1]
-    return sorted(several, key=lambda each: -each.value)
+    actions = found.actions.tolist()
+    added = action is not None and action not in actions
+    if action is not None and added:
+        actions.append(action)
+    alone = len(actions) == 1
+    if alone:  # it is tried all the same, against itself
+        actions *= 2
+    tried = Candidates(
+        np.zeros(len(actions), dtype=np.intp),
+        np.array(actions, dtype=np.int16),
+        np.zeros(1, dtype=np.intp),
+    )
+    trial = search.weigh(view, tried, row_keys, give_up=MANY)
+    several = weighed(trial)[: 1 if alone else None]
+    if added:
+        trial.dropped[-1] = True  # the search itself does not weigh it
+    chosen = int(trial.choice(search.margin)[0])
+    belief = search.card_belief(view.rules)
+    chances = np.zeros(NUM_CARDS) if belief is None else belief.chances(view)[0]
+    unseen = list(cards_of(int(view.unseen[0])))
+    even = (view.rules.hand_size - int(view.known[0, OPPONENT]).bit_count()) / max(len(unseen), 1)
+    likely = [card for card in unseen if chances[card] > CLEARLY * even]
+    ranked = sorted(likely, key=lambda card: -chances[card])[:MOST_LIKELY]
+    return Weighing(
+        search,
+        tuple(sorted(several, key=lambda each: -each.value)),
+        search.base_spec(view.rules),
+        int(found.actions[0]),
+        chosen,
+        action,
+        opponent_belief(search, view, RowRandom(keys(row_keys, OPPONENT))),
+        tuple((card, float(chances[card])) for card in ranked),
+        even,
+    )
 
 
 def weighed(trial: Trial) -> list[Weighed]:
@@ -248,27 +315,31 @@ def weighed(trial: Trial) -> list[Weighed]:
     ]
 
 
-def table(candidates: Sequence[Weighed], win: bool, reference: str) -> Table:
+def table(found: Weighing) -> Table:
     """Return the candidates as a table for the terminal.
 
-    Args:
-        candidates: the best first.
-        win: whether values are chances of winning, or points.
-        reference: what gains are over.
+    A tick marks what the search would do; a star what was done.
     """
+    win = found.search.value == "win"
     scale, unit = (100, "%") if win else (1, "points")
-    shown = Table(title="Candidates, each in the same worlds; ± is one standard error")
-    shown.add_column("candidate")
-    shown.add_column(f"{'wins the game' if win else 'the deal'}, {unit}", justify="right")
-    shown.add_column(f"over {reference}", justify="right")
+    base = format_action(found.base)
+    shown = Table(
+        title="Candidates in the same sampled worlds, with 95 % intervals",
+        title_justify="left", box=SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False,
+    )  # fmt: skip
+    shown.add_column("candidate", no_wrap=True)
+    shown.add_column(f"{'wins game' if win else 'deal'}, {unit}", justify="right", no_wrap=True)
+    shown.add_column(f"over {base}", justify="right", no_wrap=True)
     for name in ENDINGS:
-        shown.add_column(f"{name} %", justify="right")
-    for each in candidates:
-        gain = f"{scale * each.gain:+.2f} ± {scale * each.gain_error:.2f}"
+        words = name.replace("opponent's ", "their\n").replace("undercut", "under-\ncut")
+        shown.add_column(f"{words}\n%", justify="right")
+    for each in found.candidates:
+        marks = "✓" * (each.action == found.chosen) + "*" * (each.action == found.done)
+        gain = f"{scale * each.gain:+.2f} ± {scale * HALF * each.gain_error:.2f}"
         shown.add_row(
-            format_action(each.action),
-            f"{scale * each.value:.2f} ± {scale * each.error:.2f}",
-            gain if each.gain_error else "–",
-            *(f"{100 * share:.1f}" for share in each.endings),
+            f"{format_action(each.action)} {marks}",
+            f"{scale * each.value:.1f} ± {scale * HALF * each.error:.1f}",
+            "–" if each.action == found.base else gain,
+            *(f"{100 * share:.0f}" for share in each.endings),
         )
     return shown

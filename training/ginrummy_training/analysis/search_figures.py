@@ -1,15 +1,16 @@
 """Pictures of what a search does: the candidates of a move, and gains over the base policy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 import numpy as np
 
+from ginrummy_agents.search.reasons import HALF
 from ginrummy_agents.search.trial import ENDINGS
 from ginrummy_env.core.actions import format_action
-from ginrummy_training.analysis.position import Weighed
+from ginrummy_training.analysis.position import Weighing
 from ginrummy_training.plotting import LINES, Picture, intervals, new_figure, styled
 from ginrummy_training.statistics import Estimate
 from ginrummy_training.storage import write_json
@@ -44,22 +45,24 @@ def gain_picture(found: Mapping[str, Any]) -> Picture:
 
 
 @styled
-def candidates_picture(candidates: Sequence[Weighed], win: bool, title: str) -> Picture:
+def candidates_picture(found: Weighing, title: str) -> Picture:
     """Return the candidates of a move: what each is worth, and below how its deals ended.
 
     Args:
-        candidates: the best first.
-        win: whether values are chances of winning, or points.
+        found: the candidates.
         title: of the picture: the position.
     """
+    candidates, win = found.candidates, found.search.value == "win"
     scale, count = (100 if win else 1), len(candidates)
     figure, (values, ends) = new_figure(3.2 + 0.72 * count, rows=2)
     places = list(range(count))[::-1]
-    names = [format_action(each.action) for each in candidates]
+    names = [
+        format_action(each.action) + " ✓" * (each.action == found.chosen) for each in candidates
+    ]
     worth = [
         Estimate(*(scale * x for x in (each.value, each.value - half, each.value + half)))
         for each in candidates
-        for half in [1.96 * each.error]
+        for half in [HALF * each.error]
     ]
     intervals(values, places, worth, LINES[0])
     values.set_yticks(places, names)
@@ -81,12 +84,21 @@ def candidates_picture(candidates: Sequence[Weighed], win: bool, title: str) -> 
     return figure
 
 
-def write(out: Path, candidates: Sequence[Weighed], win: bool, title: str) -> None:
+def write(out: Path, found: Weighing, title: str) -> None:
     """Write the picture (png, svg, pdf), or the numbers (json)."""
     if out.suffix == ".json":
-        write_json(out, {"position": title, "candidates": [each.to_dict() for each in candidates]})
+        write_json(
+            out,
+            {
+                "position": title,
+                "candidates": [each.to_dict() for each in found.candidates],
+                "base": format_action(found.base),
+                "chosen": format_action(found.chosen),
+                "why": found.sentences(),
+            },
+        )
     else:
-        candidates_picture(candidates, win, title).save(out)
+        candidates_picture(found, title).save(out)
 
 
 ENDING_FILLS: tuple[dict[str, Any], ...] = (

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -38,12 +39,18 @@ def who_plays(options: argparse.Namespace, pairings: int = 1) -> dict[str, Any]:
     return {"runner": RayRunner(options.ray, games=options.range, workers=options.workers)}
 
 
+def columns() -> int:
+    """Return the width of the terminal, or COLUMNS; 100 where the output is neither."""
+    if sys.stdout.isatty() or "COLUMNS" in os.environ:
+        return shutil.get_terminal_size((100, 24)).columns
+    return 100
+
+
 def show_tables(*tables: object) -> None:
     """Print tables, as wide as the terminal or COLUMNS allows; elsewhere 100 columns at most."""
     from rich.console import Console
 
-    given = sys.stdout.isatty() or "COLUMNS" in os.environ
-    Console(width=None if given else 100).print(*tables, sep="\n")
+    Console(width=columns()).print(*tables, sep="\n")
 
 
 def color() -> bool:

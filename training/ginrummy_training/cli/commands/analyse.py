@@ -2,6 +2,7 @@
 
 import argparse
 from pathlib import Path
+from textwrap import fill
 
 from ginrummy_training.cli.arguments import (
     RULES_HELP,
@@ -14,7 +15,8 @@ from ginrummy_training.cli.arguments import (
 
 HELP = f"""\
 Explains a move: tries every candidate of one position in the same sampled worlds, plays the deals
-to their end, and prints the value of each candidate and how its deals ended.
+to their end, and prints the value of each candidate, how its deals ended, what the search would do
+and why, and what it takes the opponent's hand to be.
 
 examples:
   ginrummy analyse game.txt --deal 2 --step 7
@@ -68,12 +70,13 @@ def run(options: argparse.Namespace) -> int:
         return 0
 
     from ginrummy_agents.search.policy import Search
+    from ginrummy_env.core.actions import format_action
     from ginrummy_env.files import require_free
     from ginrummy_env.policy import make_policy
     from ginrummy_env.records.recorder import load
     from ginrummy_env.render.text import position_line
     from ginrummy_training.analysis import position
-    from ginrummy_training.cli.console import show_tables
+    from ginrummy_training.cli.console import columns, show_tables
 
     search = make_policy(options.search)
     if not isinstance(search, Search):
@@ -105,16 +108,17 @@ def run(options: argparse.Namespace) -> int:
             dealer=options.dealer,
             opening=options.opening,
         )
-    candidates = position.weigh(view, search, options.seed, action)
-    win = search.value == "win"
+    found = position.weigh(view, search, options.seed, action)
     title = position_line(view)
     print(title)
-    reference = "what was done" if action is not None else "the base policy's"
-    table = position.table(candidates, win, reference)
-    show_tables(table)
+    show_tables(position.table(found))
+    if action is not None:
+        print(f"* what was done: {format_action(action)}")
+    for sentence in found.sentences():
+        print(fill(sentence, columns()))
     if options.out is not None:
         from ginrummy_training.analysis.search_figures import write
 
-        write(options.out, candidates, win, title)
+        write(options.out, found, title)
         print(f"written: {options.out}")
     return 0

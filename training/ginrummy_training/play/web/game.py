@@ -21,7 +21,7 @@ from ginrummy_env.core.cards import NUM_CARDS
 from ginrummy_env.core.chance import Purpose, RowRandom, keys
 from ginrummy_env.core.deadwood import NOT_HELD, deadwood_after_discard
 from ginrummy_env.core.game import game_winners
-from ginrummy_env.core.rules import Rules, rules_name
+from ginrummy_env.core.rules import PRESETS, Rules, rules_name
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.policy import ENTRY_POINTS, Policy, make_policy
@@ -81,7 +81,8 @@ class WebGame:
         seed: int | None = None,
         hints: Sequence[str] = (),
     ) -> None:
-        self.folder, self._new_rules = folder, rules
+        self.folder = folder
+        self.all_rules = {rules_name(rules): rules} | PRESETS
         self.agents = list(dict.fromkeys([agent, *hints, *registered()]))
         for name in (agent, *hints):
             make_policy(name)
@@ -94,7 +95,8 @@ class WebGame:
         self.number = max(numbers, default=0)
         self._game: SavedGame
         if not numbers or not self._resume():
-            self._start(agent)
+            self._start(agent, rules)
+        self.all_rules.setdefault(rules_name(self.rules), self.rules)
 
     @property
     def agent(self) -> str:
@@ -163,17 +165,25 @@ class WebGame:
             self._answer()
             return self._scene()
 
-    def new_game(self, game: int, version: int, agent: str) -> Json:
+    def new_game(self, game: int, version: int, agent: str, rules: str) -> Json:
         """Begin another game, and return the scene. The one in play keeps its file.
 
+        Args:
+            game: the number of the game on the page.
+            version: of it.
+            agent: one of those to choose from.
+            rules: one of those to choose from.
+
         Raises:
-            WebError: no such agent, or meant for another position.
+            WebError: no such agent or rules, or meant for another position.
         """
         with self._lock:
             self._require(game, version)
             self._require_agent(agent)
+            if rules not in self.all_rules:
+                raise WebError(400, f"no such rules; there are {', '.join(self.all_rules)}")
             try:
-                self._start(agent)
+                self._start(agent, self.all_rules[rules])
             except ValueError as error:
                 raise WebError(400, f"{agent} cannot play: {error}") from error
             return self._scene()
@@ -204,9 +214,9 @@ class WebGame:
 
     # How the game proceeds
 
-    def _start(self, agent: str) -> None:
+    def _start(self, agent: str, rules: Rules) -> None:
         seed = secrets.randbits(63) if self._seed is None else self._seed
-        number, rules = self.number + 1, self._new_rules
+        number = self.number + 1
 
         def dealt(path: Path | None) -> SavedGame:
             return SavedGame.start(
@@ -281,6 +291,7 @@ class WebGame:
             "agent": self.agent,
             "agents": self.agents,
             "rules": rules_name(self.rules),
+            "allRules": list(self.all_rules),
             "file": self.path.name,
             "frame": view_frame(view, names),
             "sheet": sheet(self._game.record, names, sums),
@@ -300,6 +311,8 @@ class WebGame:
 
     def _advice(self, view: View, agent: str) -> Json:
         from ginrummy_agents.explain import explain
+        from ginrummy_agents.search.policy import Search
+        from ginrummy_agents.search.reasons import opponent_belief, why
 
         policy = self._policy(agent)
         moment = keys(Purpose.HINTS, view.deal_number, view.step_count)
@@ -307,17 +320,33 @@ class WebGame:
         upcard = int(view.upcard[0])
         told = explain(policy, view, RowRandom(moment))
         advice: Json = {"agent": agent, "action": action, "words": action_words(action, upcard)}
-        if told is not None:
-            values = told.values[0]
-            known = np.flatnonzero(~np.isnan(values))
-            ranked = known[np.argsort(-values[known], kind="stable")].tolist()
-            advice["values"] = [
-                [action_words(each, upcard), float(f"{values[each]:.4g}"), each == action]
-                for each in ranked
-            ]
-            advice["unit"] = told.unit
-            if told.opponent is not None:
-                advice["estimate"] = np.round(told.opponent[0], 2).tolist()
+        if told is None:
+            return advice
+        values = told.values[0]
+        known = np.flatnonzero(~np.isnan(values))
+        ranked = known[np.argsort(-values[known], kind="stable")].tolist()
+        advice["unit"] = told.unit
+        advice["values"] = [
+            [action_words(each, upcard), float(f"{values[each]:.4g}"), each == action]
+            for each in ranked
+        ]
+        if told.opponent is not None:
+            advice["estimate"] = np.round(told.opponent[0], 2).tolist()
+        if isinstance(policy, Search) and told.search is not None:
+            gains, base = told.search.gains(0), int(told.search.base[0])
+            # Of the base policy's action too: gains are over it.
+            advice["gains"] = [[gains[each].mean, gains[each].half] for each in ranked]
+            advice["base"] = action_words(base, upcard)
+            advice["why"] = why(
+                policy,
+                told.search.base_name,
+                base,
+                action,
+                gains,
+                lambda each: action_words(each, upcard),
+            )
+            belief = opponent_belief(policy, view, RowRandom(keys(Purpose.HINTS, moment)))
+            advice["opponent"] = belief.words(self.agent)
         return advice
 
 

@@ -119,7 +119,7 @@ def create_app(game: WebGame, hosts: set[str]) -> Flask:
 
     @app.post("/api/new-game")
     def new_game() -> Response:
-        return _json(game.new_game(**_asked(agent=str)))
+        return _json(game.new_game(**_asked(agent=str, rules=str)))
 
     @app.post("/api/hint")
     def hint() -> Response:
