@@ -75,7 +75,7 @@ def test_the_knock_that_wins_the_game_is_taken():
 def test_the_upcard_that_makes_gin_is_taken():
     view = typed_view("4s 5s 6s 9h 9d 9c Kh Kd Qc 2c", "7h Kc", EAAI)
     assert moves(typed_view("4s 5s 6s 9h 9d 9c Kh Kd Ks 2c", "7h Kc", EAAI))[0] == TAKE_UPCARD
-    values = {each.action: each for each in weigh(view, Search(worlds=200), seed=2)}
+    values = {each.action: each for each in weigh(view, Search(worlds=200), 2).candidates}
     assert values[TAKE_UPCARD].value > values[DRAW_STOCK].value
 
 
@@ -86,7 +86,7 @@ def test_a_card_that_gives_the_opponent_gin_is_not_thrown():
     view = typed_view(hand, "4h 8s", EAAI, known=known)
     worth = {
         format_action(each.action): each
-        for each in weigh(view, Search(worlds=64), 3, parse_card("Qc"))
+        for each in weigh(view, Search(worlds=64), 3, parse_card("Qc")).candidates
     }
     assert worth["discard Qc"].value < worth["discard Jh"].value
     assert worth["discard Qc"].endings[3] > worth["discard Jh"].endings[3]

@@ -109,7 +109,7 @@ def test_hints_and_looking_back(page, tmp_path):
         assert "position 1 of" in page.inner_text("#table")
         assert page.locator("#view option").count() == 1
         page.keyboard.press("End")
-        assert page.locator(".card.back").count() > 0
+        assert page.locator(".hand .card.back").count() > 0
 
 
 def test_the_game_fits_a_phone_and_a_desktop(page, tmp_path):

@@ -274,9 +274,9 @@ def test_swipes_and_one_seat(page, tmp_path):
     page.evaluate(swipe, 320)
     page.evaluate(swipe, 190)
     assert "position 1 of" in texts(page, "#table")
-    assert page.locator(".card.back").count() == 0
+    assert page.locator(".hand .card.back").count() == 0
     page.get_by_label("Whose cards are shown").select_option("0")
-    assert page.locator(".card.back").count() == 10
+    assert page.locator(".hand .card.back").count() == 10
     assert "unseen" in texts(page, "#table")
 
 

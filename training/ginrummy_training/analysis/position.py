@@ -19,6 +19,7 @@ from ginrummy_agents.search.trial import ENDINGS, Trial
 from ginrummy_env.core.actions import format_action
 from ginrummy_env.core.cards import (
     NO_CARD,
+    NUM_CARDS,
     cards_of,
     format_card,
     hand_of,
