@@ -13,6 +13,7 @@ from enum import IntEnum
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
+from itertools import count, islice
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -79,6 +80,14 @@ class Forfeit(IntEnum):
     """What it answered could not be understood."""
 
 
+_SEATS = count()
+
+
+def new_seats(number: int) -> NDArray[np.int64]:
+    """Return seats that nobody else in this process uses, [number] int64; see `SeatPolicy`."""
+    return np.fromiter(islice(_SEATS, number), dtype=np.int64, count=number)
+
+
 @runtime_checkable
 class SeatPolicy(Policy, Protocol):
     """A policy that remembers: it is told which game each row belongs to, and how games end.
@@ -88,7 +97,8 @@ class SeatPolicy(Policy, Protocol):
     environments call `act_at` in place of `act` where a policy has it.
 
     A *seat* is a number that stays the same from a game's start to its end and is not used for
-    another game. A seat that was not seen before is a new game.
+    another game (`new_seats`). A seat that was not seen before is a new game. A game may also be
+    given up before its end: `games_over` says so too.
     """
 
     def act_at(self, seats: NDArray[np.int64], view: View, rng: Random) -> NDArray[np.int16]:

@@ -255,6 +255,16 @@ class Episodes:
                 self.seed(np.array([row]), each, 0)
         self._seeded = True
 
+    def going_on(self, rows: Rows, start: Start | None = None) -> NDArray[np.bool_]:
+        """Return in which of these rows `start` deals the next deal of the game in play, [K]."""
+        state = self.state
+        if self.options.episode != "deal_of_game" or start is not None:
+            return np.zeros(len(rows), dtype=np.bool_)
+        going = state.phase[rows] == Phase.DEAL_OVER
+        if self.options.max_deals is not None:
+            going &= state.deal_number[rows] + 1 < self.options.max_deals
+        return going
+
     def start(self, rows: Rows, start: Start | None = None) -> None:
         """Start the next episode of the streams of these rows.
 
@@ -266,10 +276,8 @@ class Episodes:
             start: how the games begin; see `starts.read_start`.
         """
         state, rules = self.state, self.options.rules
-        if self.options.episode == "deal_of_game" and start is None:
-            going = state.phase[rows] == Phase.DEAL_OVER
-            if self.options.max_deals is not None:
-                going &= state.deal_number[rows] + 1 < self.options.max_deals
+        going = self.going_on(rows, start)
+        if going.any():
             deal_on(state, rules, rows[going], rows[going], self.decks)
             rows = rows[~going]
         base = np.uint64(_FIRST_GAME[self.options.split])

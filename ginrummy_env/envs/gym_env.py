@@ -102,7 +102,7 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
         Raises:
             ValueError: not a policy, or an unknown name; says which there are.
         """
-        self.games.others.put(policy)
+        self.games.set_opponent(policy)
 
     def provenance(self) -> dict[str, int]:
         """Return seed, game number and deal number, which name the deck in play.
@@ -158,6 +158,8 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
             info = self._info(step.deals.get(0))
             if step.illegal:
                 info["illegal_action"] = step.illegal[0]
+            if step.forfeits:
+                info["forfeit"] = step.forfeits[0]
             observation = row_of(self.games.observations(), 0)
         if self.render_mode == "human":
             self.render()
@@ -179,8 +181,9 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
         return self._screen.show(self.games.state, self.rules, 0, self.seat)
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Close the window, if there is one, and end the opponents' programs."""
         self._screen.close()
+        self.games.close()
 
     def _info(self, deals: Sequence[Any] | None = None) -> dict[str, Any]:
         info: dict[str, Any] = {}

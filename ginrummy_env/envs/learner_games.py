@@ -22,7 +22,7 @@ from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.deal_infos import DealResult, EndedDeals
 from ginrummy_env.envs.episodes import Episodes, advance
 from ginrummy_env.envs.observing import Observer, Seen, privileged_state
-from ginrummy_env.envs.opponents import OpponentError, Opponents, OtherSeats
+from ginrummy_env.envs.opponents import OpponentError, Opponents, OtherSeats, PolicyLike
 from ginrummy_env.envs.options import EpisodeOptions, IllegalAction
 from ginrummy_env.envs.shaping import DeadwoodShaping
 from ginrummy_env.envs.starts import Start
@@ -46,6 +46,7 @@ class LearnerStep:
         terminated, truncated: [N] bool, never both; true only in the step that ends the episode.
         deals: by row, the deals that have ended since the learner's last decision, oldest first.
         illegal: by row, the illegal action that ended the episode, and what was legal, in words.
+        forfeits: by row, why the opponent lost the game by a fault; the episode is truncated.
     """
 
     rewards: NDArray[np.float64]
@@ -53,6 +54,7 @@ class LearnerStep:
     truncated: NDArray[np.bool_]
     deals: Deals
     illegal: dict[int, str]
+    forfeits: dict[int, str]
 
 
 class LearnerGames:
@@ -105,6 +107,7 @@ class LearnerGames:
         self.skipped_deals: Deals = {}
         self._owed = np.zeros(len(self))
         self._owed_deals: Deals = {}
+        self._forfeits: dict[int, str] = {}
 
     def __len__(self) -> int:
         """Return N, the number of games."""
@@ -140,7 +143,7 @@ class LearnerGames:
             rows: [K] row numbers, none twice.
             start: how the games begin; see `starts.read_start`.
         """
-        self.episodes.start(rows, start)
+        self._start(rows, start)
         self.skipped_deals = {}
         self._owed[rows] = 0.0
         for row in rows.tolist():
@@ -154,8 +157,47 @@ class LearnerGames:
             waiting = waiting[self.state.over[waiting]]
             if waiting.size:
                 self._skip(waiting)
-                self.episodes.start(waiting)
+                self._start(waiting)
+        self._forfeits = {}
         self._masks = None
+
+    def _start(self, rows: Rows, start: Start | None = None) -> None:
+        """Start the next episode in these rows; games that do not go on are left."""
+        self._leave(rows[~self.episodes.going_on(rows, start)])
+        self.episodes.start(rows, start)
+
+    def set_opponent(self, opponents: Opponents, assignment: ArrayLike | None = None) -> None:
+        """Let other policies play from their next decision on; see `opponents.OtherSeats.put`."""
+        self.others.put(opponents, assignment, lambda: self._leave(np.arange(len(self))))
+
+    def set_opponent_in(self, rows: Rows, policy: PolicyLike) -> None:
+        """Let another policy play in these rows; see `opponents.OtherSeats.put_in`."""
+        self.others.put_in(rows, policy, lambda: self._leave(rows))
+
+    def close(self) -> None:
+        """Give up the games in play, and end the opponents' programs."""
+        self._leave(np.arange(len(self)))
+        self.others.close()
+
+    def _leave(self, rows: Rows) -> None:
+        """Let opponents that remember know that the games in these rows are over or given up."""
+        if self.others.remember and rows.size:
+            self.others.leave(rows, self._seen_by_others(self.state.select(rows), rows))
+
+    def _seen_by_others(self, state: BatchState, rows: Rows) -> View:
+        """Return what the opponents see of states of these rows."""
+        return make_view(state, self.episodes.options.rules, 1 - self.seats[rows])
+
+    def _report(self, ended: EndedDeals) -> None:
+        """Report deals that have ended to opponents that remember."""
+        if self.others.remember:
+            view = self._seen_by_others(ended.state, ended.rows)
+            self.others.deals_over(ended.rows, view)
+            over = ended.state.phase == _GAME_OVER
+            if self.episodes.options.episode != "deal_of_game":
+                over |= ended.terminated | ended.truncated
+            if over.any():
+                self.others.leave(ended.rows[over], view.select(over))
 
     def _skip(self, rows: Rows) -> None:
         """Give up episodes that ended before the learner's first decision."""
@@ -164,7 +206,7 @@ class LearnerGames:
         self.skipped[rows] += 1
         self._owed[rows] = 0.0
         for row in rows.tolist():
-            self.skipped_deals.setdefault(row, []).extend(self._owed_deals.pop(row))
+            self.skipped_deals.setdefault(row, []).extend(self._owed_deals.pop(row, []))
 
     def numbers(self, actions: ArrayLike) -> NDArray[np.integer]:
         """Return actions as [N] whole numbers of any size, as `act` takes them.
@@ -216,16 +258,20 @@ class LearnerGames:
         rewards[list(illegal)] += ILLEGAL_REWARD
         terminated[list(illegal)] = True
         ended = [first] if first is not None else []
+        for some in ended:
+            self._report(some)
         ended += self._answer(np.flatnonzero(live))
         for some in ended:
             self._pay(some, rewards, deals)
             terminated[some.rows] |= some.terminated
             truncated[some.rows] |= some.truncated
+        forfeits, self._forfeits = self._forfeits, {}
+        truncated[list(forfeits)] = True
         self._masks = None
         if self._shaping.weight:
             shaped = self._shaping.pay(self.state)[np.arange(len(self)), self.seats]
             rewards += np.where(live, shaped, 0.0)
-        return LearnerStep(rewards, terminated, truncated, deals, illegal)
+        return LearnerStep(rewards, terminated, truncated, deals, illegal, forfeits)
 
     def views(self, rows: Rows | None = None) -> View:
         """Return what the learners see, in all rows or in some."""
@@ -290,12 +336,17 @@ class LearnerGames:
         part = state if len(rows) == len(self) else state.select(rows)
         while rows.size:
             actions = self._opponent_actions(part, rows)
+            lost = self.others.forfeited(rows, actions)
+            if lost:
+                part.phase[list(lost)] = _GAME_OVER
+                self._forfeits |= {int(rows[place]): reason for place, reason in lost.items()}
             try:
                 ended = advance(part, actions, options, rows, self.episodes.decks)
             except IllegalActionError as error:
                 row = int(rows[0]) if error.row is None else error.row
                 raise OpponentError(self.others.name_in(row), str(error)) from error
             if ended is not None:
+                self._report(ended)
                 found.append(ended)
             waiting = self._waiting(part.player, part.phase, rows)
             if waiting.all():

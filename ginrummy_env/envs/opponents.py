@@ -1,6 +1,11 @@
-"""The policies in the other seats: which plays in which row, and what happens if one fails."""
+"""The policies in the other seats: which plays in which row, and what happens if one fails.
 
-from collections.abc import Callable, Sequence
+Those that remember (`policy.SeatPolicy`) are told of their games: each game of a row has a seat, a
+number of its own, from the policy's first decision in it until `OtherSeats.leave`.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,7 +16,7 @@ from ginrummy_env.core.checks import real, whole_numbers
 from ginrummy_env.core.legal import require_actions
 from ginrummy_env.core.types import Rows
 from ginrummy_env.core.view import View
-from ginrummy_env.policy import Policy, make_policy, policy_name
+from ginrummy_env.policy import Policy, SeatPolicy, make_policy, new_seats, policy_name
 
 PolicyLike = str | Policy | Callable[[View, Random], Any]
 """A policy, its name, or a function ``(view, rng) -> actions``."""
@@ -38,12 +43,19 @@ class OpponentError(RuntimeError):
         return type(self), (self.opponent, self.reason)
 
 
+MAX_FORFEITS = 3
+"""An opponent that forfeits so many games of a row, one after another, has failed."""
+
+NO_SEAT = -1
+
+
 class OpponentPool:
     """Several policies, one of which is drawn for each episode.
 
     Which one is a function of the game, not of what was played before.
 
     Attributes:
+        given: the policies as they were given, names among them.
         policies: the policies.
         shares: [P] float64 how often each is drawn; they add to 1.
     """
@@ -58,6 +70,7 @@ class OpponentPool:
         Raises:
             ValueError: no policy, an unknown name, or bad weights.
         """
+        self.given = list(policies)
         self.policies = [make_policy(each) for each in policies]
         if not self.policies:
             raise ValueError("OpponentPool([]): at least one policy is needed")
@@ -87,16 +100,28 @@ class OtherSeats:
     Attributes:
         policies: those in use.
         assignment: [N] intp, which of them plays in each row.
+        remember: whether any of them is told of its games.
     """
 
     def __init__(self, count: int, opponents: Opponents, assignment: ArrayLike | None) -> None:
         """Seat policies in ``count`` rows; see `put`."""
         self.policies: list[Policy] = []
         self.assignment = np.zeros(count, dtype=np.intp)
+        self.remember = False
+        self._seats = np.full(count, NO_SEAT, dtype=np.int64)
+        self._forfeits = np.zeros(count, dtype=np.int64)
+        """Games that were forfeited one after another."""
         self._pool: OpponentPool | None = None
+        self._made_here: list[Policy] = []
+        """Policies in use that were made from their names."""
         self.put(opponents, assignment)
 
-    def put(self, opponents: Opponents, assignment: ArrayLike | None = None) -> None:
+    def put(
+        self,
+        opponents: Opponents,
+        assignment: ArrayLike | None = None,
+        leave: Callable[[], None] | None = None,
+    ) -> None:
         """Seat other policies in all rows.
 
         Args:
@@ -104,18 +129,14 @@ class OtherSeats:
                 is drawn for each row at its next episodes.
             assignment: [N] integers, which of the list plays in each row; the list in turn, row
                 after row, if None.
+            leave: called before those in use are replaced, when nothing can go wrong any more.
 
         Raises:
             ValueError: no policy, an unknown name, or a bad assignment.
         """
         count = len(self.assignment)
         pool = opponents if isinstance(opponents, OpponentPool) else None
-        if isinstance(opponents, OpponentPool):
-            policies = opponents.policies
-        elif isinstance(opponents, Sequence) and not isinstance(opponents, str):
-            policies = [make_policy(each) for each in opponents]
-        else:
-            policies = [make_policy(opponents)]
+        policies = [make_policy(each) for each in _listed(opponents)]
         if not policies:
             raise ValueError("opponent=[]: at least one policy is needed")
         chosen = np.arange(count) % len(policies)
@@ -127,20 +148,29 @@ class OtherSeats:
                 raise ValueError(
                     f"assignment={assignment!r}: {count} whole numbers are needed, one a row"
                 )
+        if leave is not None:
+            leave()
+        given = _listed(opponents) if pool is None else pool.given
         self.policies, self.assignment, self._pool = policies, chosen.astype(np.intp), pool
+        self._changed(made for name, made in zip(given, policies, strict=True) if made is not name)
 
-    def put_in(self, rows: Rows, policy: PolicyLike) -> None:
-        """Seat one policy in these rows, and leave the others as they are.
+    def put_in(
+        self, rows: Rows, policy: PolicyLike, leave: Callable[[], None] | None = None
+    ) -> None:
+        """Seat one policy in these rows, and leave the others as they are; see `put`.
 
         Raises:
             ValueError: not a policy, or an unknown name.
         """
         made = make_policy(policy)
+        if leave is not None:
+            leave()
         self.assignment[rows] = len(self.policies)
         used = np.unique(self.assignment)
         self.policies = [[*self.policies, made][number] for number in used]
         self.assignment = np.searchsorted(used, self.assignment)
         self._pool = None
+        self._changed([made] if made is not policy else [])
 
     def draw(self, rows: Rows, seeds: NDArray[np.uint64], games: NDArray[np.uint64]) -> None:
         """Draw who plays in rows whose episode begins, if there is a pool."""
@@ -152,7 +182,7 @@ class OtherSeats:
         return policy_name(self.policies[self.assignment[row]])
 
     def act(self, view: View, rows: Rows, row_keys: NDArray[np.uint64]) -> NDArray[np.int16]:
-        """Return the policies' actions, [K] int16.
+        """Return the policies' actions, [K] int16, a `Forfeit` where one has lost the game.
 
         Args:
             view: K rows.
@@ -163,19 +193,111 @@ class OtherSeats:
             OpponentError: a policy raised an error, or its answer was not one whole number a row.
         """
         if len(self.policies) == 1:
-            return _ask(self.policies[0], view, RowRandom(row_keys))
+            return self._ask(self.policies[0], view, rows, RowRandom(row_keys))
         actions = np.zeros(len(rows), dtype=np.int16)
         assigned = self.assignment[rows]
         for number in np.unique(assigned):
             places = np.flatnonzero(assigned == number)
             some = RowRandom(row_keys[places])
-            actions[places] = _ask(self.policies[number], view.select(places), some)
+            part = view.select(places)
+            actions[places] = self._ask(self.policies[number], part, rows[places], some)
         return actions
 
+    def _ask(self, policy: Policy, view: View, rows: Rows, rng: RowRandom) -> NDArray[np.int16]:
+        with _failing(policy):
+            if isinstance(policy, SeatPolicy):
+                actions = policy.act_at(self._seats_in(rows), view, rng)
+            else:
+                actions = policy.act(view, rng)
+            return require_actions(actions, len(view))
 
-def _ask(policy: Policy, view: View, rng: RowRandom) -> NDArray[np.int16]:
+    def forfeited(self, rows: Rows, actions: NDArray[np.int16]) -> dict[int, str]:
+        """Return why policies have lost the games in some of these rows, by place among the rows.
+
+        Args:
+            rows: [K].
+            actions: [K] what `act` has returned.
+
+        Raises:
+            OpponentError: a policy has forfeited `MAX_FORFEITS` games of a row.
+        """
+        reasons: dict[int, str] = {}
+        for place in np.flatnonzero(actions < 0).tolist() if self.remember else ():
+            row = int(rows[place])
+            policy = self.policies[self.assignment[row]]
+            if isinstance(policy, SeatPolicy):
+                reasons[place] = policy.forfeit_reason(int(self._seats[row]))
+                self._forfeits[row] += 1
+                if self._forfeits[row] >= MAX_FORFEITS:
+                    self._forfeits[row] = 0
+                    often = f"forfeited {MAX_FORFEITS} games one after another"
+                    raise OpponentError(policy_name(policy), f"{often}: {reasons[place]}")
+        return reasons
+
+    def deals_over(self, rows: Rows, view: View) -> None:
+        """Report deals that have ended to policies that remember.
+
+        Args:
+            rows: [K].
+            view: K rows, what the policies see of the deals.
+        """
+        self._forfeits[rows] = 0
+        self._report("deals_over", rows, view)
+
+    def leave(self, rows: Rows, view: View) -> None:
+        """Report that the games in these rows are over, or given up; see `deals_over`."""
+        begun = self._seats[rows] != NO_SEAT
+        if begun.any():
+            rows = rows[begun]
+            self._report("games_over", rows, view.select(begun))
+            self._seats[rows] = NO_SEAT
+
+    def close(self) -> None:
+        """End the programs that were named to this environment. They start again if asked."""
+        _close(self._made_here)
+
+    def _changed(self, made: Iterable[Policy]) -> None:
+        """Note who plays now, and end the programs that do not any more."""
+        self.remember = any(isinstance(policy, SeatPolicy) for policy in self.policies)
+        made_here = [*self._made_here, *made]
+        self._made_here = [one for one in made_here if any(one is x for x in self.policies)]
+        _close(one for one in made_here if not any(one is x for x in self.policies))
+
+    def _report(self, event: str, rows: Rows, view: View) -> None:
+        assigned = self.assignment[rows]
+        for number in np.unique(assigned):
+            policy = self.policies[number]
+            if isinstance(policy, SeatPolicy):
+                places = np.flatnonzero(assigned == number)
+                with _failing(policy):
+                    getattr(policy, event)(self._seats_in(rows[places]), view.select(places))
+
+    def _seats_in(self, rows: Rows) -> NDArray[np.int64]:
+        """Return the seats of the games in these rows, new ones where the game is new."""
+        new = rows[self._seats[rows] == NO_SEAT]
+        self._seats[new] = new_seats(len(new))
+        return self._seats[rows]
+
+
+def _listed(opponents: Opponents) -> Sequence[PolicyLike]:
+    if isinstance(opponents, OpponentPool):
+        return opponents.policies
+    if isinstance(opponents, Sequence) and not isinstance(opponents, str):
+        return opponents
+    return [opponents]
+
+
+def _close(policies: Iterable[Policy]) -> None:
+    for policy in policies:
+        if callable(close := getattr(policy, "close", None)):
+            close()
+
+
+@contextmanager
+def _failing(policy: Policy) -> Iterator[None]:
+    """Raise OpponentError for what a policy raises."""
     try:
-        return require_actions(policy.act(view, rng), len(view))
+        yield
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise OpponentError(policy_name(policy), reason) from error

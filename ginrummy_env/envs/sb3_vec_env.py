@@ -92,11 +92,11 @@ class GinRummyVecEnv(VecEnv):
         Raises:
             ValueError: not a policy, or an unknown name; says which there are.
         """
-        self.games.others.put(policy)
+        self.games.set_opponent(policy)
 
     def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
         """Let the learners play against other policies; see `opponents.OtherSeats.put`."""
-        self.games.others.put(opponent, assignment)
+        self.games.set_opponent(opponent, assignment)
 
     def provenance(self) -> dict[str, NDArray[Any]]:
         """Return seeds, game numbers and deal numbers, [N] each, which name the decks in play.
@@ -169,8 +169,9 @@ class GinRummyVecEnv(VecEnv):
         if self.games.episodes.options.report_deals:
             for row, info in enumerate(infos):
                 info["deals"] = step.deals.get(row, [])
-        for row, text in step.illegal.items():
-            infos[row]["illegal_action"] = text
+        for name, texts in (("illegal_action", step.illegal), ("forfeit", step.forfeits)):
+            for row, text in texts.items():
+                infos[row][name] = text
         if self.games.episodes.options.privileged:
             hidden = self.games.hidden()
             for row, info in enumerate(infos):
@@ -198,8 +199,7 @@ class GinRummyVecEnv(VecEnv):
     def _tell_ends(
         self, infos: list[dict[str, Any]], ended: NDArray[np.intp], truncated: NDArray[np.bool_]
     ) -> None:
-        seconds = round(time.perf_counter() - self._began, 6)
-        last = self.games.observations(ended)
+        seconds, last = time.perf_counter() - self._began, self.games.observations(ended)
         for place, row in enumerate(ended.tolist()):
             info = infos[row]
             info["terminal_observation"] = row_of(last, place)
@@ -207,7 +207,7 @@ class GinRummyVecEnv(VecEnv):
             info["episode"] = {
                 "r": float(self._returns[row]),
                 "l": int(self._lengths[row]),
-                "t": seconds,
+                "t": round(seconds, 6),
             }
             info["seat"] = int(self.games.seats[row])
         self._returns[ended] = 0.0
@@ -260,13 +260,12 @@ class GinRummyVecEnv(VecEnv):
         return [getattr(row, method_name)(*method_args, **method_kwargs) for row in chosen]
 
     def _seat_in(self, chosen: "list[Row]", policy: PolicyLike | OpponentPool) -> None:
-        others = self.games.others
         if len(chosen) == self.num_envs:
-            others.put(policy)
+            self.set_opponent(policy)
         elif isinstance(policy, OpponentPool):
             raise ValueError("a pool plays in all rows or in none: leave indices out")
         else:
-            others.put_in(np.array([row.number for row in chosen]), policy)
+            self.games.set_opponent_in(np.array([row.number for row in chosen]), policy)
 
     def env_is_wrapped(
         self,
@@ -281,8 +280,9 @@ class GinRummyVecEnv(VecEnv):
         return [row.render() for row in self._rows]
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Close the window, if there is one, and end the opponents' programs."""
         self._screen.close()
+        self.games.close()
 
     def _chosen(self, indices: VecEnvIndices) -> "list[Row]":
         if indices is None:
@@ -344,7 +344,7 @@ class Row:
 
     def set_opponent(self, policy: PolicyLike) -> None:
         """Let the learner play against another policy from the opponent's next decision on."""
-        self._env.games.others.put_in(np.array([self.number]), policy)
+        self._env.games.set_opponent_in(np.array([self.number]), policy)
 
     def provenance(self) -> dict[str, int]:
         """Return seed, game number and deal number, which name the deck in play."""

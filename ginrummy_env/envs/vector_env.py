@@ -92,11 +92,11 @@ class GinRummyVectorEnv(VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
         Raises:
             ValueError: not a policy, or an unknown name; says which there are.
         """
-        self.games.others.put(policy)
+        self.games.set_opponent(policy)
 
     def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
         """Let the learners play against other policies; see `opponents.OtherSeats.put`."""
-        self.games.others.put(opponent, assignment)
+        self.games.set_opponent(opponent, assignment)
 
     def provenance(self) -> dict[str, NDArray[Any]]:
         """Return seeds, game numbers and deal numbers, [N] each, which name the decks in play.
@@ -185,6 +185,7 @@ class GinRummyVectorEnv(VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
         infos |= self._infos(deals)
         if self.autoreset_mode != AutoresetMode.SAME_STEP:
             self._add(infos, "illegal_action", step.illegal)
+            self._add(infos, "forfeit", step.forfeits)
         return (
             self.games.observations(),
             step.rewards,
@@ -208,9 +209,10 @@ class GinRummyVectorEnv(VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
         return None if self.render_mode in ("human", None) else tuple(shown)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Close the window, if there is one."""
+        """Close the window, if there is one, and end the opponents' programs."""
         if hasattr(self, "_screen"):  # Gymnasium closes what could not even be made
             self._screen.close()
+            self.games.close()
 
     def _rows_of(self, reset_mask: Any) -> Rows:
         if reset_mask is None:
@@ -276,5 +278,6 @@ class GinRummyVectorEnv(VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
             final |= {"state": hidden, "_state": some.copy()}
         self._add_deals(final, step.deals, {}, some)
         self._add(final, "illegal_action", step.illegal)
+        self._add(final, "forfeit", step.forfeits)
         infos |= {"final_obs": final_obs, "_final_obs": some}
         infos |= {"final_info": final, "_final_info": some.copy()}

@@ -8,7 +8,6 @@ a game, and the process it is played in, change nothing.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import count
 from logging import getLogger
 from time import perf_counter
 
@@ -24,16 +23,12 @@ from ginrummy_env.core.state import NOBODY, BatchState, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.types import Int8, Rows
 from ginrummy_env.core.view import View, make_view
-from ginrummy_env.policy import Forfeit, MeldingPolicy, Melds, Policy, SeatPolicy
+from ginrummy_env.policy import Forfeit, MeldingPolicy, Melds, Policy, SeatPolicy, new_seats
 from ginrummy_env.records.recorder import Recorder
 from ginrummy_training.evaluation.game_table import Table, Tally
 
 BATCH = 4096
 """Games played at once, unless another number is asked for."""
-
-
-_BATCHES = count()
-"""Numbers the batches of this process, so that no seat of a `SeatPolicy` is used twice."""
 
 
 @dataclass(slots=True)
@@ -130,7 +125,8 @@ class Lockstep:
             if isinstance(policy, MeldingPolicy)
         }
         self._own_melds = np.array([settles_by_own_melds(policy) for policy in policies])
-        self._first_seat = next(_BATCHES) << 32
+        remembered = len(games) if any(self._remembering) else 0
+        self._seat_numbers = new_seats(2 * remembered).reshape(-1, 2)
         rows = min(batch, len(games))
         self._places = np.arange(rows)  # which of the games is in each row
         self._started = rows
@@ -186,7 +182,7 @@ class Lockstep:
     def decide(self, policy: Policy, view: View, rng: RowRandom, places: Rows) -> NDArray[np.int16]:
         """Return what a policy does in K positions; ``places`` [K]: in which of the games."""
         if isinstance(policy, SeatPolicy):
-            return policy.act_at(self._seat_numbers(places, view.player), view, rng)
+            return policy.act_at(self._seat_numbers[places, view.player], view, rng)
         return policy.act(view, rng)
 
     def deals_over(self, state: BatchState, rows: Rows, places: Rows) -> None:
@@ -203,12 +199,8 @@ class Lockstep:
                 if mine.size:
                     players = self._seats[self._places[mine]] ^ side
                     view = make_view(self._state.select(mine), self._rules, players)
-                    seats = self._seat_numbers(self._places[mine], players)
+                    seats = self._seat_numbers[self._places[mine], players]
                     getattr(self._policies[number], event)(seats, view)
-
-    def _seat_numbers(self, places: Rows, players: Int8) -> NDArray[np.int64]:
-        """Return the seats of players in some games, as `SeatPolicy` knows them, [K] int64."""
-        return self._first_seat + 2 * places.astype(np.int64) + players
 
     def _act(self) -> Rows:
         """Ask the agents and step; return the rows whose mover forfeits, which are left alone."""
@@ -234,7 +226,7 @@ class Lockstep:
         places = self._places[rows]
         self._tally.note_forfeits(self._state, rows, places, players, kinds)
         sides = players ^ self._seats[places]
-        seats = self._seat_numbers(places, players)
+        seats = self._seat_numbers[places, players]
         for place, side, seat in zip(places, sides, seats.tolist(), strict=True):
             policy = self._policies[self._games.agents[place, side]]
             assert isinstance(policy, SeatPolicy)
@@ -263,7 +255,8 @@ class Lockstep:
                 places = self._places[kept]
                 mine = np.flatnonzero(self._games.agents[places, side] == number)
                 if mine.size:
-                    seats = self._seat_numbers(places[mine], self._seats[places[mine]] ^ side)
+                    players = self._seats[places[mine]] ^ side
+                    seats = self._seat_numbers[places[mine], players]
                     policy.laid_down(seats, [shown[at] for at in mine])
         return np.setdiff1d(rows, lost_rows), lost_rows
 
@@ -278,7 +271,7 @@ class Lockstep:
             mine = np.flatnonzero(who == number)
             if mine.size:
                 view = make_view(self._state.select(rows[mine]), self._rules, players[mine])
-                seats = self._seat_numbers(places[mine], players[mine])
+                seats = self._seat_numbers[places[mine], players[mine]]
                 melds = None if knocked is None else [knocked[at] for at in mine]
                 for at, answer in zip(
                     mine, self._melding[number].lay_down(seats, view, melds), strict=True
