@@ -147,7 +147,7 @@ class ExternalPolicy:
             for seat in seats[(actions < 0) & view.to_move].tolist():
                 raise ProgramError(f"{self!r} {self.forfeit_reason(seat)}")
         finally:
-            self._forget(seats.tolist())
+            self.games_over(seats, view)
         return actions
 
     def act_at(self, seats: NDArray[np.int64], view: View, rng: Random) -> NDArray[np.int16]:

@@ -16,11 +16,16 @@ from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.core.state import NOBODY, BatchState
 from ginrummy_env.core.types import Rows
 from ginrummy_env.core.view import View
-from ginrummy_env.policy import Policy, make_policy
+from ginrummy_env.policy import Policy, SeatPolicy, make_policy
 from ginrummy_training.dataset.schema import Columns, columns_of, joined
 from ginrummy_training.dataset.shards import Shard, Values, games_file, positions_file
 from ginrummy_training.evaluation.game_table import Table
-from ginrummy_training.evaluation.lockstep import Games, Lockstep, deck_numbers
+from ginrummy_training.evaluation.lockstep import (
+    Games,
+    Lockstep,
+    deck_numbers,
+    settles_by_own_melds,
+)
 from ginrummy_training.provenance import agent_name, fingerprints
 
 REPORT_SECONDS = 0.5
@@ -102,8 +107,9 @@ def plan_of(
     for name, agent in zip(names, every, strict=True):
         if agent is not unique[name] and not isinstance(agent, str):
             raise ValueError(f"two agents are called {name!r}: give each a name of its own")
-    for agent in unique.values():
-        make_policy(agent)
+    for name, agent in unique.items():
+        if settles_by_own_melds(make_policy(agent)):
+            raise ValueError(f"{name}: data are settled by the rules; leave out melds=own")
     if len(unique) > 127:
         raise ValueError(f"{len(unique)} agents: at most 127 are possible")
     place = {name: number for number, name in enumerate(unique)}
@@ -148,12 +154,11 @@ class Recorded(Lockstep):
     def decide(self, policy: Policy, view: View, rng: RowRandom, places: Rows) -> NDArray[np.int16]:
         """Ask the policy; record what it sees, its action and its values."""
         explained: Explanation | None = None
-        if self._wanted:
+        if self._wanted and not isinstance(policy, SeatPolicy):
             actions, explained = act_and_explain(policy, view, rng)
         else:
             actions = super().decide(policy, view, rng, places)
-            if (actions < 0).any():
-                raise ValueError(f"{policy!r} forfeited a game; data need whole games")
+            self._require_no_forfeit(policy, view, places, actions)
         columns = columns_of(view)
         columns["place"] = places.astype(np.int32)
         columns["agent"] = np.full(len(view), self._who[id(policy)], dtype=np.int8)
@@ -161,6 +166,14 @@ class Recorded(Lockstep):
         self._rows.append(columns)
         self._values.append(_values(explained, len(view)))
         return actions
+
+    def _require_no_forfeit(
+        self, policy: Policy, view: View, places: Rows, actions: NDArray[np.int16]
+    ) -> None:
+        """Raise ValueError if a policy has lost a game by a fault: data need whole games."""
+        for row in np.flatnonzero(actions < 0).tolist() if isinstance(policy, SeatPolicy) else ():
+            reason = policy.forfeit_reason(int(self.seat_numbers[places[row], view.player[row]]))
+            raise ValueError(f"{policy!r} forfeited a game, and data need whole games: {reason}")
 
     def deals_over(self, state: BatchState, rows: Rows, places: Rows) -> None:
         """Record how deals ended."""

@@ -125,8 +125,9 @@ class Lockstep:
             if isinstance(policy, MeldingPolicy)
         }
         self._own_melds = np.array([settles_by_own_melds(policy) for policy in policies])
+        # By game and player, for policies that remember.
         remembered = len(games) if any(self._remembering) else 0
-        self._seat_numbers = new_seats(2 * remembered).reshape(-1, 2)
+        self.seat_numbers = new_seats(2 * remembered).reshape(-1, 2)
         rows = min(batch, len(games))
         self._places = np.arange(rows)  # which of the games is in each row
         self._started = rows
@@ -182,7 +183,7 @@ class Lockstep:
     def decide(self, policy: Policy, view: View, rng: RowRandom, places: Rows) -> NDArray[np.int16]:
         """Return what a policy does in K positions; ``places`` [K]: in which of the games."""
         if isinstance(policy, SeatPolicy):
-            return policy.act_at(self._seat_numbers[places, view.player], view, rng)
+            return policy.act_at(self.seat_numbers[places, view.player], view, rng)
         return policy.act(view, rng)
 
     def deals_over(self, state: BatchState, rows: Rows, places: Rows) -> None:
@@ -199,7 +200,7 @@ class Lockstep:
                 if mine.size:
                     players = self._seats[self._places[mine]] ^ side
                     view = make_view(self._state.select(mine), self._rules, players)
-                    seats = self._seat_numbers[self._places[mine], players]
+                    seats = self.seat_numbers[self._places[mine], players]
                     getattr(self._policies[number], event)(seats, view)
 
     def _act(self) -> Rows:
@@ -226,7 +227,7 @@ class Lockstep:
         places = self._places[rows]
         self._tally.note_forfeits(self._state, rows, places, players, kinds)
         sides = players ^ self._seats[places]
-        seats = self._seat_numbers[places, players]
+        seats = self.seat_numbers[places, players]
         for place, side, seat in zip(places, sides, seats.tolist(), strict=True):
             policy = self._policies[self._games.agents[place, side]]
             assert isinstance(policy, SeatPolicy)
@@ -256,7 +257,7 @@ class Lockstep:
                 mine = np.flatnonzero(self._games.agents[places, side] == number)
                 if mine.size:
                     players = self._seats[places[mine]] ^ side
-                    seats = self._seat_numbers[places[mine], players]
+                    seats = self.seat_numbers[places[mine], players]
                     policy.laid_down(seats, [shown[at] for at in mine])
         return np.setdiff1d(rows, lost_rows), lost_rows
 
@@ -271,7 +272,7 @@ class Lockstep:
             mine = np.flatnonzero(who == number)
             if mine.size:
                 view = make_view(self._state.select(rows[mine]), self._rules, players[mine])
-                seats = self._seat_numbers[places[mine], players[mine]]
+                seats = self.seat_numbers[places[mine], players[mine]]
                 melds = None if knocked is None else [knocked[at] for at in mine]
                 for at, answer in zip(
                     mine, self._melding[number].lay_down(seats, view, melds), strict=True

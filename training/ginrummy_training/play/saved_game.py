@@ -12,7 +12,7 @@ from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
-from ginrummy_env.policy import Policy
+from ginrummy_env.policy import Policy, SeatPolicy, new_seats
 from ginrummy_env.records.data import MAX_NAME
 from ginrummy_env.records.recorder import (
     DealRecord,
@@ -30,6 +30,10 @@ PERSON = "You"
 
 class ChangedFileError(RuntimeError):
     """The file of a game was changed by another program while the game was played."""
+
+
+class ForfeitError(RuntimeError):
+    """The agent, a program say, did something wrong. It may be asked again."""
 
 
 class SavedGame:
@@ -58,6 +62,8 @@ class SavedGame:
             deal_record(end, 0, rules) for end in self.ends
         )
         self._stamp = _stamp(path)
+        self._seat = new_seats(1)  # of an agent that remembers
+        self._told = len(self.ends)  # the deals whose end it has been told of
 
     @classmethod
     def start(
@@ -147,10 +153,38 @@ class SavedGame:
         self._commit(state, self.ends)
 
     def answer(self, policy: Policy) -> None:
-        """Let the agent move until it is the person's turn or the deal is over; see `step`."""
+        """Let the agent move until it is the person's turn or the deal is over; see `step`.
+
+        An agent that remembers is told of the end of deals and of the game.
+
+        Raises:
+            ForfeitError: the agent did something wrong.
+        """
         while not self.state.over[0] and self.state.player[0] == AGENT:
-            actions = policy.act(make_view(self.state, self.rules), self.rng)
-            self.step(int(actions[0]))
+            self.step(self._ask(policy))
+        if isinstance(policy, SeatPolicy) and self.state.over[0] and self._told <= len(self.ends):
+            self._told = len(self.ends) + 1
+            view = make_view(self.state, self.rules, AGENT)
+            policy.deals_over(self._seat, view)
+            if self.finished:
+                policy.games_over(self._seat, view)
+
+    def _ask(self, policy: Policy) -> int:
+        view = make_view(self.state, self.rules)
+        if not isinstance(policy, SeatPolicy):
+            return int(policy.act(view, self.rng)[0])
+        action = int(policy.act_at(self._seat, view, self.rng)[0])
+        if action < 0:
+            reason = policy.forfeit_reason(int(self._seat[0]))
+            self.leave(policy)
+            raise ForfeitError(f"{self.agent}: {reason}")
+        return action
+
+    def leave(self, policy: Policy) -> None:
+        """Tell an agent that remembers that the game is given up, for now at least."""
+        if isinstance(policy, SeatPolicy) and not self.finished:
+            policy.games_over(self._seat, make_view(self.state, self.rules, AGENT))
+            self._seat = new_seats(1)
 
     def next_deal(self) -> None:
         """Deal the next deal after one that is over, and save the game; see `step`."""

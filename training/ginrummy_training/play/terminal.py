@@ -78,6 +78,9 @@ def play(human: Human, game: SavedGame) -> BatchState:
 
     Returns:
         The deal in play when the person stopped, or the last one.
+
+    Raises:
+        ForfeitError: the agent did something wrong.
     """
     policy, rules = make_policy(game.agent), game.rules
     human.show(
@@ -104,6 +107,10 @@ def play(human: Human, game: SavedGame) -> BatchState:
         won = int(game_winners(game.state, rules)[0]) == YOU
         again = saved and f"{saved} ginrummy replay {game.path} shows it."
         human.show(f"{'You' if won else human.names[1]} won the game.{again}")
+    finally:
+        game.leave(policy)
+        if callable(close := getattr(policy, "close", None)):
+            close()
     return game.state
 
 

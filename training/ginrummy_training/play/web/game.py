@@ -34,6 +34,7 @@ from ginrummy_training.play.saved_game import (
     PERSON,
     YOU,
     ChangedFileError,
+    ForfeitError,
     SavedGame,
     require_name,
 )
@@ -226,6 +227,8 @@ class WebGame:
         # Some agents find out only when they are asked that something is missing.
         trial = dealt(None)
         self._policy(agent).act(make_view(trial.state, rules, AGENT), trial.rng)
+        if hasattr(self, "_game"):
+            self._game.leave(self._policy(self.agent))
         self._game = dealt(self.folder / f"game-{number:04d}.txt")
         self.number = number
         self._answer()
@@ -247,7 +250,7 @@ class WebGame:
     def _do(self, change: Callable[[], None]) -> None:
         try:
             change()
-        except ChangedFileError as error:
+        except (ChangedFileError, ForfeitError) as error:
             raise WebError(500, str(error)) from error
 
     def _sum(self, state: BatchState) -> str:
