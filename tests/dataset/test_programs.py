@@ -27,7 +27,7 @@ def test_a_program_follows_whole_games_also_where_values_are_asked_for(values):
         shard = make_shard(plan, 0, 4)
         assert policy._games == 4
         assert not policy._session.games
-    assert shard.games == 4
+    assert shard.num_games == 4
 
 
 def test_a_forfeit_is_an_error_since_data_need_whole_games():
