@@ -10,7 +10,7 @@ from types import ModuleType
 
 from benchmarks.timing import Contender
 
-MODULES = ("peers", "core", "envs", "compat", "search", "ppo")
+MODULES = ("peers", "core", "envs", "compat", "search", "ppo", "arena")
 """Modules of this folder with a list ``BENCHMARKS``, in the order of the report."""
 
 

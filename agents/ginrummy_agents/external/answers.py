@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ginrummy_agents.external.protocol import SECTIONS, VERSION
 from ginrummy_env.core.actions import NUM_ACTIONS, parse_action
@@ -41,8 +41,7 @@ def shortened(content: bytes) -> str:
     return repr(text + ("..." if len(content) > 80 else ""))
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """What a program wrote about one game."""
 
     game: int
@@ -53,7 +52,7 @@ class Answer:
     """What is wrong with it, in words."""
 
 
-_USUAL = re.compile(rb'\s*\{"game": ?(\d{1,15}), ?"action": ?(\d{1,3})\}\s*')
+_USUAL = re.compile(rb'\s*\{"game": ?(\d{1,15}), ?"action": ?(\d{1,3})\}\s*').fullmatch
 
 
 def read_answer(content: bytes) -> Answer:
@@ -62,9 +61,11 @@ def read_answer(content: bytes) -> Answer:
     Raises:
         ValueError: the line does not even name a game.
     """
-    usual = _USUAL.fullmatch(content)
-    if usual is not None and int(usual[2]) < NUM_ACTIONS:  # as nearly all answers are
-        return Answer(int(usual[1]), int(usual[2]))
+    usual = _USUAL(content)
+    if usual is not None:  # as nearly all answers are
+        number, action = usual.groups()
+        if int(action) < NUM_ACTIONS:
+            return Answer(int(number), int(action))
     try:
         given = json.loads(content)
     except (ValueError, RecursionError):

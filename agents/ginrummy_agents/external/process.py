@@ -94,6 +94,11 @@ class Program:
         self._selector.register(self._out, selectors.EVENT_READ)
         self._writing = False
 
+    @property
+    def group(self) -> int:
+        """The number of the process group that it and all that it starts belong to."""
+        return self._process.pid
+
     def send(self, lines: bytes) -> None:
         """Queue lines; they are written while answers are read, or by `flush`."""
         self._unsent += lines

@@ -133,29 +133,34 @@ def events(view: View, since: Sequence[int]) -> list[str]:
     """
     mine, others = _event_words()
     who = players_of(view)
+    first = min(since, default=0)  # what all rows have been told of need not be looked at
     found = []
-    rows = zip(view.history.tolist(), who.tolist(), view.step_count.tolist(), since, strict=True)
-    for row, (history, players, count, start) in enumerate(rows):
+    rows = zip(
+        view.history[:, first:].tolist(),
+        who[:, first:].tolist(),
+        view.step_count.tolist(),
+        since,
+        view.drawn_card.tolist(),
+        strict=True,
+    )
+    for row, (history, players, count, start, drawn) in enumerate(rows):
         said = []
-        for at in range(start, count):
+        for at in range(start - first, count - first):
             action = history[at]
             words = (others if players[at] else mine)[action]
             if action == TAKE_UPCARD:
-                words = f"{words[:-1]} {_taken_at(view, row, history, at)}"
-            elif action == DRAW_STOCK and at == count - 1 and view.drawn_card[row] != NO_CARD:
-                words = f"{words[:-1]} {format_card(view.drawn_card[row])}"
-            else:
-                said.append(words)
-                continue
-            said.append(words + '"')
+                words = f'{words[:-1]} {_taken_at(view, row, at + first)}"'
+            elif action == DRAW_STOCK and drawn != NO_CARD and at == count - first - 1:
+                words = f'{words[:-1]} {format_card(drawn)}"'
+            said.append(words)
         found.append(",".join(said))
     return found
 
 
-def _taken_at(view: View, row: int, history: list[int], at: int) -> str:
+def _taken_at(view: View, row: int, at: int) -> str:
     """Return the upcard that was taken as action ``at``: the last discard not taken since."""
     taken = 0
-    for action in reversed(history[:at]):
+    for action in view.history[row, :at][::-1].tolist():
         if action == TAKE_UPCARD:
             taken += 1
         elif action < DRAW_STOCK:

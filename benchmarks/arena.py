@@ -1,0 +1,106 @@
+"""The arena: what it costs to ask a program rather than a policy."""
+
+import os
+import statistics
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.registry import Entry, Goal, Measured, Measurement
+from ginrummy_agents.external import ExternalPolicy
+from ginrummy_env.core.chance import Random
+from ginrummy_env.core.rules import EAAI
+from ginrummy_env.core.view import View
+from ginrummy_env.policy import Policy
+from ginrummy_training.evaluation.lockstep import Games, Lockstep
+
+GAMES, STEPS, ROUNDS = 256, 150, 7
+
+PLAYER = """
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] == "hello":
+        print('{"type": "ready", "protocol": 1}', flush=True)
+    elif message["type"] == "move":
+        print('{"game": %d, "action": %d}' % (message["game"], message["legal"][-1]), flush=True)
+"""
+"""Plays the last legal action: it knocks when it can."""
+
+
+class LastLegal:
+    """The same as a policy."""
+
+    def act(self, view: View, rng: Random) -> NDArray[np.int16]:
+        """Return the last legal action of each row."""
+        return (view.action_masks().shape[1] - 1 - view.action_masks()[:, ::-1].argmax(1)).astype(
+            np.int16
+        )
+
+
+def asked(policy: Policy, seed: int) -> tuple[float, int]:
+    """Play some steps of 256 games in both seats; return CPU seconds here, and decisions."""
+    numbers = np.arange(2 * GAMES)
+    games = Games(np.zeros_like(numbers), numbers, np.zeros((len(numbers), 2), dtype=np.int8))
+    lockstep = Lockstep([policy], games, EAAI, seed=seed, batch=GAMES)
+    lockstep.step()  # the program has been started then
+    start, before = time.process_time(), lockstep.clock.decisions.sum()
+    for _ in range(STEPS):
+        lockstep.step()
+    return time.process_time() - start, int(lockstep.clock.decisions.sum() - before)
+
+
+def group_seconds(leader: int) -> float:
+    """Return the CPU seconds of a process group; NaN where there is no /proc."""
+    if not Path("/proc").is_dir():
+        return float("nan")
+    ticks = 0
+    for folder in Path("/proc").iterdir():
+        try:
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        except OSError:  # not a process, or one that has just ended
+            continue
+        if int(fields[2]) == leader:
+            ticks += sum(map(int, fields[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def protocol_cost(seed: int) -> Measured:
+    """Return microseconds of this process's CPU time that the protocol costs a decision.
+
+    The same games are played by a program and by a policy in turn; what differs is the protocol.
+    """
+    costs, theirs = [], []
+    with ExternalPolicy([sys.executable, "-I", "-c", PLAYER]) as program:
+        for _ in range(ROUNDS):
+            direct, decisions = asked(LastLegal(), seed)
+            session = program._session
+            before = group_seconds(session.program.group) if session is not None else 0.0
+            outside, same = asked(program, seed)
+            assert same == decisions
+            costs.append(1e6 * (outside - direct) / decisions)
+            session = program._session
+            assert session is not None
+            theirs.append(1e6 * (group_seconds(session.program.group) - before) / decisions)
+    low, high = min(costs), max(costs)
+    return Measured(
+        statistics.median(costs),
+        (
+            f"protocol, {ROUNDS} rounds: {low:.1f} to {high:.1f} µs a decision; the program's own "
+            f"processes take another {statistics.median(theirs):.1f} µs",
+        ),
+    )
+
+
+BENCHMARKS: list[Entry] = [
+    Measurement(
+        name=f"protocol/{GAMES}",
+        track="arena",
+        unit="µs a decision",
+        work_out=protocol_cost,
+        goals=(Goal(value=20, at_most=True),),
+    ),
+]
