@@ -95,7 +95,7 @@ def test_a_game_has_one_seat_from_its_start_to_its_end():
 @pytest.mark.parametrize(
     ("episode", "reward", "one_deal"), [("deal", "points", True), ("deal_of_game", "points", False)]
 )
-def test_an_episode_of_a_deal_is_a_game_of_its_own_or_not(episode, reward, one_deal):
+def test_episodes_of_deals_are_games_or_parts_of_one(episode, reward, one_deal):
     diary = Diary()
     env = GinRummyVectorEnv(2, diary, episode=episode, reward=reward, rules={"target": 60})
     play(env, 200)

@@ -26,6 +26,7 @@ GROUPS = {
         "agents": "list the agents",
         "match": "let two agents play thousands of games",
         "tournament": "let everyone play everyone, and rate them",
+        "ladder": "add an entry to a ladder, or write its page",
         "compare": "compare settings of an agent on the same decks",
         "bench": "measure the speed",
         "java-bridge": "let players of the AAAI-21 challenge play here",

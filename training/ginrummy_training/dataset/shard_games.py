@@ -171,7 +171,9 @@ class Recorded(Lockstep):
         self, policy: Policy, view: View, places: Rows, actions: NDArray[np.int16]
     ) -> None:
         """Raise ValueError if a policy has lost a game by a fault: data need whole games."""
-        for row in np.flatnonzero(actions < 0).tolist() if isinstance(policy, SeatPolicy) else ():
+        lost = np.flatnonzero(actions < 0)
+        if lost.size and isinstance(policy, SeatPolicy):
+            row = int(lost[0])
             reason = policy.forfeit_reason(int(self.seat_numbers[places[row], view.player[row]]))
             raise ValueError(f"{policy!r} forfeited a game, and data need whole games: {reason}")
 

@@ -273,7 +273,7 @@ class Lockstep:
             if mine.size:
                 view = make_view(self._state.select(rows[mine]), self._rules, players[mine])
                 seats = self.seat_numbers[places[mine], players[mine]]
-                melds = None if knocked is None else [knocked[at] for at in mine]
+                melds = None if knocked is None else [knocked[at] for at in mine.tolist()]
                 for at, answer in zip(
                     mine, self._melding[number].lay_down(seats, view, melds), strict=True
                 ):

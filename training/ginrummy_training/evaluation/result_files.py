@@ -59,7 +59,7 @@ def require_match_folder(
 
 def require_tournament_folder(
     folder: Path,
-    agents: Sequence[str],
+    agents: Sequence[str] | Mapping[str, str | Policy],
     rules: Rules,
     seed: int,
     max_deals: int,
@@ -70,7 +70,7 @@ def require_tournament_folder(
 
     Args:
         folder: may be missing.
-        agents: that are going to play.
+        agents: that are going to play; what plays under each name, if that is not its text form.
         rules: of the games.
         seed: of decks and agents.
         max_deals: after which a game is stopped.

@@ -3,7 +3,7 @@
 import itertools
 import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,17 @@ ANCHOR = "simple"
 class Tournament:
     """A round robin whose matches have all been played."""
 
-    names: list[str]
+    agents: dict[str, str | Policy]
+    """What plays under each name."""
     results: dict[tuple[int, int], MatchResult]
     """By the numbers of both agents, in both orders."""
     ratings: Ratings
     anchor: int
+
+    @property
+    def names(self) -> list[str]:
+        """The agents' names, in order."""
+        return list(self.agents)
 
     @property
     def matches(self) -> list[MatchResult]:
@@ -81,8 +87,12 @@ class Tournament:
         played = np.full(len(mine[0].table) // 2, 2 * len(mine))
         seconds = sum(result.seconds[0] for result in mine)
         decisions = sum(result.decisions[0] for result in mine)
+        agent = self.agents[self.names[number]]
+        called = {"name": self.names[number]}
+        if isinstance(agent, str) and agent.strip() != called["name"]:
+            called["agent"] = agent
         return {
-            "name": self.names[number],
+            **called,
             "rating": self.ratings.ratings[number].to_dict(),
             "games_won": share(won, played).to_dict(),
             "deals_won": share(of("deals_won_a"), of("decided")).to_dict(),
@@ -104,7 +114,7 @@ class Tournament:
 
 
 def play_tournament(
-    agents: Sequence[str | Policy],
+    agents: Sequence[str | Policy] | Mapping[str, str | Policy],
     *,
     games: int = 2_000,
     seed: int = 0,
@@ -120,7 +130,7 @@ def play_tournament(
     """Play everyone against everyone, or what is missing of it.
 
     Args:
-        agents: two at least, none twice.
+        agents: two at least, none twice; by name if they are not to go by their text form.
         games: of each pairing; even. All pairings are played on the same decks.
         seed: of decks and agents.
         rules: a preset's name, settings or Rules.
@@ -137,19 +147,26 @@ def play_tournament(
         ValueError: fewer than two agents, one that appears twice or is unknown; a bad number.
         ResultError: ``out`` holds a damaged file or other matches.
     """
-    names = [agent_name(agent) for agent in agents]
+    names = list(agents) if isinstance(agents, Mapping) else [agent_name(x) for x in agents]
     if len(names) < 2:
         raise ValueError("a tournament needs two agents at least")
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"{name} appears twice")
+    plays = agents if isinstance(agents, Mapping) else dict(zip(names, agents, strict=True))
     settings, seed = as_rules(rules), require_seed(seed)
     pairings = list(itertools.combinations(range(len(names)), 2))
     # Which of the two is A changes the random numbers that they draw. It depends on their names,
     # not on their order here, so that a tournament in another order has the same games.
     ordered = [(i, j) if names[i] <= names[j] else (j, i) for i, j in pairings]
     matches = [
-        Match((names[i], names[j]), settings, seed, max_deals, settlement_of(agents[i], agents[j]))
+        Match(
+            (names[i], names[j]),
+            settings,
+            seed,
+            max_deals,
+            settlement_of(plays[names[i]], plays[names[j]]),
+        )
         for i, j in ordered
     ]
     played = play_matches(
@@ -158,7 +175,7 @@ def play_tournament(
         workers=workers,
         batch=batch,
         files=[None if out is None else out / file_name(match) for match in matches],
-        policies=dict(zip(names, agents, strict=True)),
+        policies=dict(plays),
         progress=progress,
         runner=runner,
         force=force,
@@ -171,7 +188,7 @@ def play_tournament(
     for (i, j), result in results.items():
         wins[i, j] = won_by_pair(result)
     anchor = names.index(ANCHOR) if ANCHOR in names else 0
-    return Tournament(names, results, bradley_terry(wins, anchor), anchor)
+    return Tournament(dict(plays), results, bradley_terry(wins, anchor), anchor)
 
 
 def file_name(match: Match) -> str:
