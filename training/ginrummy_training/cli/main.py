@@ -26,7 +26,6 @@ GROUPS = {
         "agents": "list the agents",
         "match": "let two agents play thousands of games",
         "tournament": "let everyone play everyone, and rate them",
-        "ladder": "add an entry to a ladder, or write its page",
         "compare": "compare settings of an agent on the same decks",
         "bench": "measure the speed",
         "java-bridge": "let players of the AAAI-21 challenge play here",
@@ -34,6 +33,7 @@ GROUPS = {
     "strength": {
         "benchmark": "play a frozen protocol and write a card to cite",
         "exploit": "train a best response: what a policy loses at least",
+        "ladder": "add an entry to a ladder, or write its page",
     },
     "train": {
         "train": "train an agent: imitation, then PPO",
@@ -57,7 +57,7 @@ GROUPS = {
 TITLES = {
     "play": "Play and look",
     "measure": "Measure",
-    "strength": "Say how far from unbeatable a policy is",
+    "strength": "Say how strong a policy is, and how far from unbeatable",
     "train": "Train",
     "project": "Make what the project publishes",
 }
