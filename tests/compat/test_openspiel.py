@@ -19,7 +19,7 @@ from spiel_deal import (
 )
 from spiel_play import CHOOSERS, make_decks
 
-from ginrummy_env.core.cards import parse_cards, parse_hand
+from ginrummy_env.core.cards import cards_of, parse_cards, parse_hand
 from ginrummy_env.core.deadwood import least_after_discard
 from ginrummy_env.core.melds import MELDS
 from ginrummy_env.core.rules import OPENSPIEL
@@ -50,6 +50,17 @@ def test_every_difference_has_a_known_cause(policy, seed, deals, dense):
     assert report.endings["left"] == early
     assert report.endings["undercut"] > 0 or policy in ("random", "patient")
     assert report.knocks // 12 <= report.tried <= report.knocks // openspiel.TRIED_EVERY
+
+
+@pytest.mark.parametrize("size", openspiel.SMALL)
+@pytest.mark.parametrize(("policy", "dense"), [("mixed", 0.2), ("eager", 1.0)])
+def test_every_difference_with_small_decks_has_a_known_cause(size, policy, dense):
+    rules = dataclasses.replace(OPENSPIEL, **openspiel.SMALL[size])
+    report = openspiel.compare(150, 5, policy=policy, dense=dense, rules=rules)
+    assert set(report.differences) <= KNOWN, report.examples
+    assert report.endings["gin"] > 0
+    assert report.endings["knock"] > 0
+    assert report.tried > 0
 
 
 def test_stubborn_players_meet_both_bounds_of_openspiel():
@@ -137,6 +148,19 @@ def test_dense_decks_are_decks_with_seven_ranks_in_front():
     assert (np.sort(decks, axis=1) == np.arange(52)).all()
     ranks = [len({card % 13 for card in deck[:28]}) for deck in decks.tolist()]
     assert [count == 7 for count in ranks] == [True] * 30 + [False] * 70
+
+
+def test_cards_and_melds_of_small_decks_have_openspiels_numbers():
+    for settings in openspiel.SMALL.values():
+        rules = dataclasses.replace(OPENSPIEL, **settings)
+        utils = pyspiel.gin_rummy.GinRummyUtils(rules.num_ranks, rules.num_suits, rules.hand_size)
+        deck = cards_of(rules.full_deck)
+        numbers = [spiel_card(card, rules) for card in deck]
+        assert sorted(numbers) == list(range(rules.num_cards))
+        melds = [meld for meld in MELDS if set(meld) <= set(deck)]
+        for meld in melds:
+            cards = sorted(spiel_card(card, rules) for card in meld)
+            assert utils.meld_to_int(cards) == spiel_meld(meld, rules)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from spiel_deal import (
     SpielDeal,
     best_return,
     eleven_card_deadwood,
-    spiel_card,
 )
 from spiel_play import CHOOSERS, Chooser, make_decks
 
@@ -31,13 +30,13 @@ from ginrummy_env.core.actions import (
     PASS,
     TAKE_UPCARD,
 )
-from ginrummy_env.core.cards import CARD_BIT, HAND_SIZE, format_hand
+from ginrummy_env.core.cards import CARD_BIT, format_hand
 from ginrummy_env.core.deadwood import (
     least_after_discard,
 )
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.legal import action_masks, mover_hands
-from ginrummy_env.core.rules import OPENSPIEL
+from ginrummy_env.core.rules import OPENSPIEL, Rules, as_rules
 from ginrummy_env.core.settlement import lay_down
 from ginrummy_env.core.state import NOBODY, Outcome, Phase
 from ginrummy_env.core.step import step
@@ -56,6 +55,19 @@ CAUSES = {
 
 That OpenSpiel lets only two cards be laid off at each end of a run is no cause: a third one that
 fits is the third in a row of one suit, and these three are a run of the defender's own.
+"""
+
+SMALL = {
+    "openspiel-5-3-4": {"num_ranks": 5, "num_suits": 3, "hand_size": 4, "knock_limit": 3},
+    "openspiel-9-3-6": {"num_ranks": 9, "num_suits": 3, "hand_size": 6, "knock_limit": 7},
+    "openspiel-13-4-7": {"hand_size": 7},
+}
+"""Smaller games that both engines play, as settings that differ from OPENSPIEL. They are called by
+ranks, suits and cards in a hand.
+
+Four suits of fewer than 13 ranks are not among them: OpenSpiel 2.0.2 offers to lay down a set
+without its first suit there, and fails when that is done (the last card of the set is not in the
+deck, see ``GinRummyUtils(7, 4, 6).int_to_meld[0]``).
 """
 
 DEALS_A_BATCH = 500
@@ -108,18 +120,25 @@ class Report:
 class Comparison:
     """A batch of deals that are played in both engines."""
 
-    def __init__(self, seed: int, first: int, count: int, choose: Chooser, dense: float) -> None:
+    def __init__(
+        self,
+        seed: int,
+        first: int,
+        count: int,
+        choose: Chooser,
+        dense: float,
+        rules: Rules | None = None,
+    ) -> None:
         """Deal deals ``first`` to ``first + count - 1`` of a seed."""
+        self.rules = OPENSPIEL if rules is None else rules
         games = np.arange(first, first + count, dtype=np.uint64)
-        cards = make_decks(seed, games, dense)
+        cards = make_decks(seed, games, dense, self.rules)
         # Seat 0 opens in OpenSpiel, so player 1 deals.
         dealers = np.ones(count, dtype=np.int8)
-        self.state = new_games(seed, games, OPENSPIEL, dealers=dealers, decks=cards)
-        dealt = cards.tolist()
+        self.state = new_games(seed, games, self.rules, dealers=dealers, decks=cards)
+        dealt, in_hands = cards.tolist(), 2 * self.rules.hand_size
         self.spiel = [
-            SpielDeal(
-                deck[0 : 2 * HAND_SIZE : 2], deck[1 : 2 * HAND_SIZE : 2], deck[2 * HAND_SIZE :]
-            )
+            SpielDeal(deck[0:in_hands:2], deck[1:in_hands:2], deck[in_hands:], self.rules)
             for deck in dealt
         ]
         self.report = Report(deals=count)
@@ -131,7 +150,7 @@ class Comparison:
     def run(self) -> Report:
         """Play all deals to their ends and return what was found."""
         while len(self.state):
-            masks = action_masks(self.state, OPENSPIEL)
+            masks = action_masks(self.state, self.rules)
             for row in range(len(self.state)):
                 self._compare_legal(row, masks[row])
             uniforms = self._rng.random((len(self.state), 4))
@@ -140,7 +159,7 @@ class Comparison:
             for row, action in enumerate(actions.tolist()):
                 if row not in self._lost:
                     self._apply(row, action, phases[row])
-            step(self.state, actions, OPENSPIEL)
+            step(self.state, actions, self.rules)
             self._drop_ended()
         return self.report
 
@@ -154,14 +173,13 @@ class Comparison:
         self.report.decisions += 1
         state, spiel = self.state, self.spiel[row]
         theirs, phase = spiel.legal(), state.phase.item(row)
-        knocks = [spiel_card(card) for card in np.flatnonzero(mask[KNOCK:DRAW_STOCK]).tolist()]
-        knocks.sort()
+        knocks = spiel.cards(np.flatnonzero(mask[KNOCK:DRAW_STOCK]).tolist())
         if phase == Phase.DISCARD and not mask[:KNOCK].any():
             # The upcard was taken at the wall, which in OpenSpiel was the knock.
             if theirs != knocks:
                 self._unexplained(row, f"cards to knock with {knocks} against {theirs}")
             return
-        ours = _expected(phase, mask)
+        ours = _expected(spiel, phase, mask)
         if ours == theirs:
             if knocks and spiel.knock_discards() != knocks:
                 self._unexplained(row, f"cards to knock with {knocks} against OpenSpiel's")
@@ -180,7 +198,11 @@ class Comparison:
         if phase == Phase.WALL:
             hand = hand | CARD_BIT[state.upcard[[row]]]
         limit = state.knock_limit.item(row)
-        return least_after_discard(hand).item() <= limit < eleven_card_deadwood(hand.item())
+        return (
+            least_after_discard(hand).item()
+            <= limit
+            < eleven_card_deadwood(hand.item(), self.rules)
+        )
 
     def _unexplained(self, row: int, what: str) -> None:
         self._lost.add(row)
@@ -190,12 +212,12 @@ class Comparison:
         """Take our action in OpenSpiel's engine."""
         spiel = self.spiel[row]
         if action < KNOCK:
-            spiel.apply(spiel_card(action))
+            spiel.apply(*spiel.cards([action]))
         elif action < DRAW_STOCK:
             at_wall = spiel_deal.KNOCK not in spiel.legal()
             if not at_wall:
                 spiel.apply(spiel_deal.KNOCK)
-            spiel.apply(spiel_card(action - KNOCK))
+            spiel.apply(*spiel.cards([action - KNOCK]))
         elif action == TAKE_UPCARD:
             at_wall = phase == Phase.WALL
             spiel.apply(spiel_deal.KNOCK if at_wall else spiel_deal.DRAW_UPCARD)
@@ -242,7 +264,7 @@ class Comparison:
     def _lay_down(self, rows: NDArray[np.intp]) -> None:
         """Meld and lay off in OpenSpiel as our engine has done it."""
         some = self.state.select(rows)
-        laid = lay_down(some.hands, some.knocker, some.discards, OPENSPIEL)
+        laid = lay_down(some.hands, some.knocker, some.discards, self.rules)
         for place, row in enumerate(rows.tolist()):
             spiel = self.spiel[row]
             self.report.knocks += 1
@@ -282,9 +304,9 @@ class Comparison:
             self._unexplained(row, "over in our engine, not in OpenSpiel's")
 
 
-def _expected(phase: int, mask: NDArray[np.bool_]) -> list[int]:
+def _expected(spiel: SpielDeal, phase: int, mask: NDArray[np.bool_]) -> list[int]:
     """Return our legal actions in OpenSpiel's numbers, ascending."""
-    discards = [spiel_card(card) for card in np.flatnonzero(mask[:KNOCK]).tolist()]
+    discards = spiel.cards(np.flatnonzero(mask[:KNOCK]).tolist())
     knocks = bool(mask[KNOCK:DRAW_STOCK].any())
     if phase == Phase.WALL and mask[TAKE_UPCARD]:
         knocks = True
@@ -304,6 +326,7 @@ def compare(
     policy: str = "mixed",
     dense: float = 0.2,
     first: int = 0,
+    rules: Rules | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Report:
     """Play deals in both engines and return what was found.
@@ -315,6 +338,7 @@ def compare(
         dense: share of decks that are full of melds, 0 to 1.
         first: number of the first deal; a run can be cut into pieces at multiples of
             `DEALS_A_BATCH` without changing what is played.
+        rules: OPENSPIEL, or with another deck, hand size and knock limit.
         progress: called with the number of deals done after each batch.
 
     Raises:
@@ -330,7 +354,7 @@ def compare(
     report = Report()
     for start in range(first, first + deals, DEALS_A_BATCH):
         count = min(DEALS_A_BATCH, first + deals - start)
-        report.add(Comparison(seed, start, count, CHOOSERS[policy], dense).run())
+        report.add(Comparison(seed, start, count, CHOOSERS[policy], dense, rules).run())
         if progress is not None:
             progress(report.deals)
     return report
@@ -370,6 +394,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--dense", type=float, default=0.2, help="share of decks full of melds, 0 to 1 (0.2)"
     )
+    made.add_argument(
+        "--rules", default="openspiel", metavar="RULES",
+        help="the preset, or with other sizes: openspiel,num_ranks=5,num_suits=3,hand_size=4",
+    )  # fmt: skip
     made.add_argument("--no-examples", action="store_true", help="print the counts alone")
     return made
 
@@ -392,6 +420,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             options.seed,
             policy=options.policy,
             dense=options.dense,
+            rules=None if options.rules == "openspiel" else as_rules(options.rules),
             progress=progress,
         )
     except (ImportError, ValueError) as error:

@@ -1,6 +1,7 @@
 """The long comparison with the peers: ``make test-peers``, or ``python tests/helpers/peers.py``.
 
-Deals of RLCard's game against ``faithful=True``, and of OpenSpiel's against the preset OPENSPIEL.
+Deals of RLCard's game against ``faithful=True``, and of OpenSpiel's against the preset OPENSPIEL,
+with 52 cards and with small decks.
 What is done is written down every few seconds, so an interrupted run resumes where it stopped.
 """
 
@@ -9,10 +10,14 @@ import json
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import openspiel
 import rlcard_peer
+
+from ginrummy_env.core.rules import OPENSPIEL
 
 ROOT = Path(__file__).parents[2]
 SAVE_SECONDS = 5
@@ -75,7 +80,7 @@ class Run:
         bar = "#" * round(BAR * part)
         left = self.seconds * (self.deals - self.done) / max(1, self.done)
         print(
-            f"\r{self.name:10} [{bar:{BAR}}] {self.done:,} / {self.deals:,} deals, "
+            f"\r{self.name:16} [{bar:{BAR}}] {self.done:,} / {self.deals:,} deals, "
             f"{self.seconds:,.0f} s of the processor, {max(0, left):,.0f} s to go ",
             end="" if sys.stderr.isatty() else "\n",
             file=sys.stderr,
@@ -92,8 +97,9 @@ def play_rlcard(first, count):
     return counts, {name: [f"stream {stream}, {play}"] for name in different}
 
 
-def play_openspiel(first, count):
-    report = openspiel.compare(count, first=first)
+def play_openspiel(first, count, size=None):
+    rules = None if size is None else replace(OPENSPIEL, **openspiel.SMALL[size])
+    report = openspiel.compare(count, first=first, rules=rules)
     names = ("deals", "decisions", "knocks", "tried")
     counts = Counter({name: getattr(report, name) for name in names})
     counts.update({f"ended by {how}": n for how, n in report.endings.items()})
@@ -110,7 +116,12 @@ def failures(run):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--deals", type=int, default=100_000, help="of each peer (100000)")
-    parser.add_argument("--peers", default="rlcard,openspiel", help="(rlcard,openspiel)")
+    parser.add_argument(
+        "--peers",
+        default="rlcard,openspiel,small",
+        help="(rlcard,openspiel,small); small: OpenSpiel with small decks, a fifth of the deals "
+        "of each size",
+    )
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "peers", help="(build/peers)")
     options = parser.parse_args()
     pieces = {
@@ -121,10 +132,15 @@ def main():
         ),
         "openspiel": (openspiel.DEALS_A_BATCH, play_openspiel, {"policy": "mixed", "dense": 0.2}),
     }
+    piece, play, settings = pieces["openspiel"]
+    for size, changed in openspiel.SMALL.items():
+        pieces[size] = piece, partial(play, size=size), {**settings, **changed}
     failed = False
-    for name in options.peers.split(","):
+    chosen = options.peers.split(",")
+    for name in (each for one in chosen for each in (openspiel.SMALL if one == "small" else [one])):
         piece, play, settings = pieces[name]
-        run = Run(name, options.out, options.deals, piece, play, settings)
+        deals = options.deals // 5 if name in openspiel.SMALL else options.deals
+        run = Run(name, options.out, deals, piece, play, settings)
         run.go_on()
         print(f"{name}: {run.seconds:,.0f} s of the processor")
         for what, count in sorted(run.counts.items(), key=lambda item: -item[1]):

@@ -13,7 +13,7 @@ from ginrummy_env.core.actions import (
     TAKE_UPCARD,
     random_actions,
 )
-from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, NUM_RANKS, RANK
+from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, RANK
 from ginrummy_env.core.deadwood import (
     NOT_HELD,
     deadwood,
@@ -22,6 +22,7 @@ from ginrummy_env.core.deadwood import (
 )
 from ginrummy_env.core.deal import decks as shuffled_decks
 from ginrummy_env.core.legal import mover_hands
+from ginrummy_env.core.rules import OPENSPIEL, Rules
 from ginrummy_env.core.state import BatchState, Phase
 
 _DENSE_RANKS = 7
@@ -128,13 +129,17 @@ CHOOSERS: dict[str, Chooser] = {
 }
 
 
-def make_decks(seed: int, games: NDArray[np.uint64], dense: float) -> NDArray[np.int8]:
+def make_decks(
+    seed: int, games: NDArray[np.uint64], dense: float, rules: Rules = OPENSPIEL
+) -> NDArray[np.int8]:
     """Return decks, [N, 52] int8, a share ``dense`` of them full of melds.
 
     In these the cards of seven neighbouring ranks come first, so that both hands are made of them.
+    A deck of seven ranks or fewer is dealt as it is.
     """
-    cards = shuffled_decks(seed, games, 0)
-    lowest = (games % np.uint64(NUM_RANKS - _DENSE_RANKS + 1)).astype(np.int8)
+    cards = shuffled_decks(seed, games, 0, rules)
+    highest = max(rules.num_ranks - _DENSE_RANKS, 0)
+    lowest = (games % np.uint64(highest + 1)).astype(np.int8)
     rank = RANK[cards]
     front = (rank >= lowest[:, None]) & (rank < lowest[:, None] + _DENSE_RANKS)
     front |= ((games % np.uint64(100)) >= np.uint64(round(100 * dense)))[:, None]
