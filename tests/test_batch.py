@@ -21,7 +21,7 @@ from positions import (
     view_bytes,
 )
 
-from ginrummy_env.core.cards import FULL_DECK
+from ginrummy_env.core.deal import decks as shuffled
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.observation import observe
@@ -91,14 +91,20 @@ def test_the_order_of_the_rows_does_not_matter(rules):
         assert differences(other, one.select(order)) == []
 
 
+def both_decks(seed, count, rules, rng):
+    """Random decks and as many rich ones."""
+    plain = shuffled(seed, np.arange(count), 0, rules)
+    return np.concatenate([plain, rich_decks(rng, count, rules)])
+
+
 # Cards
 
 
 @under_variants
 def test_every_card_is_in_one_place(rules):
-    """After each of some 100,000 steps, and after the settlement: 52 different cards."""
+    """After each of some 100,000 steps, and after the settlement: all cards, none twice."""
     rng = np.random.default_rng(2)
-    rich = new_games(3, 150, rules, decks=rich_decks(rng, 150))
+    rich = new_games(3, 150, rules, decks=rich_decks(rng, 150, rules))
     for state, habits in (
         (new_games(3, 350, rules), {"knocks": 0.3, "greed": 0.8}),
         (rich, {"knocks": 0.05, "greed": 1.0}),
@@ -106,13 +112,13 @@ def test_every_card_is_in_one_place(rules):
         for _ in range(2):
             for now in play_deals(state, rules, rng, **habits):
                 lie = places(now)
-                assert (np.bitwise_count(lie).sum(axis=1) == 52).all()
-                assert (np.bitwise_or.reduce(lie, axis=1) == FULL_DECK).all()
+                assert (np.bitwise_count(lie).sum(axis=1) == rules.num_cards).all()
+                assert (np.bitwise_or.reduce(lie, axis=1) == rules.full_deck).all()
                 sizes = np.bitwise_count(now.hands)
                 rows = np.arange(len(now))
                 eleven = (now.phase == 3) | (now.outcome == Outcome.BIG_GIN)
-                assert (sizes[rows, 1 - now.player] == 10).all()
-                assert (sizes[rows, now.player] == 10 + eleven).all()
+                assert (sizes[rows, 1 - now.player] == rules.hand_size).all()
+                assert (sizes[rows, now.player] == rules.hand_size + eleven).all()
                 assert not (now.known & ~now.hands).any()
                 assert not (now.known & ~now.taken).any()
                 assert (now.discards == lie[:, 3]).all()
@@ -135,7 +141,7 @@ def test_suits_permuted(rules):
     rules = Rules(**{**rules.to_dict(), "oklahoma_spades_double": False})
     rng = np.random.default_rng(3)
     count = 150
-    decks = np.concatenate([new_games(4, count, rules).deck, rich_decks(rng, count)])
+    decks = both_decks(4, count, rules, rng)
     dealers = rng.integers(0, 2, len(decks))
     plain = new_games(0, len(decks), rules, dealers=dealers, decks=decks)
     again = plain.copy()
@@ -144,8 +150,9 @@ def test_suits_permuted(rules):
     for actions in steps:
         masks.append(action_masks(again, rules))
         step(again, actions, rules)
-    for suits in list(permutations(range(4)))[5::6]:
-        becomes = suits_exchanged(suits)
+    number = rules.num_suits
+    for suits in list(permutations(range(number)))[5::6] or [(1, 0)]:
+        becomes = suits_exchanged([*suits, *range(number, 4)])
         state = new_games(0, len(decks), rules, dealers=dealers, decks=becomes[decks])
         numbers = actions_exchanged(np.arange(108), becomes)
         for actions, legal in zip(steps, masks, strict=True):
@@ -182,11 +189,11 @@ def test_hidden_cards_permuted(rules):
     For both players, at every step of random deals, the end included: thousands of positions.
     """
     rng = np.random.default_rng(4)
-    decks = np.concatenate([new_games(5, 50, rules).deck, rich_decks(rng, 50)])
+    decks = both_decks(5, 50, rules, rng)
     now = positions(rules, games=100, decks=decks, knocks=0.3)
     for viewers in (now.player, 1 - now.player):
         other = permute_hidden(now, viewers, rng)
-        assert (np.bitwise_or.reduce(places(other), axis=1) == FULL_DECK).all()
+        assert (np.bitwise_or.reduce(places(other), axis=1) == rules.full_deck).all()
         assert (hidden_cards(other, viewers) == hidden_cards(now, viewers)).all()
         one, same = make_view(now, rules, viewers), make_view(other, rules, viewers)
         assert view_bytes(one) == view_bytes(same)
@@ -194,7 +201,7 @@ def test_hidden_cards_permuted(rules):
         for derived in (False, True):
             assert observe(one, derived).tobytes() == observe(same, derived).tobytes()
         exchanged = (other.hands != now.hands)[np.arange(len(now)), 1 - viewers].sum()
-        assert exchanged > 1000, "the opponent's cards did change"
+        assert exchanged > 0.2 * len(now), "the opponent's cards did change"
 
 
 @under_variants

@@ -211,7 +211,7 @@ def _deed(action: int, seen: int, mine: bool, drawn: int, card: CardName) -> str
     if action == PASS:
         return "passed"
     if action == BIG_GIN:
-        return "laid down eleven cards"
+        return "laid down all cards"
     if action >= KNOCK:
         return f"knocked with {card(seen)}"
     return f"discarded {card(seen)}"

@@ -2,7 +2,8 @@
 
 Hands are grouped as a person sorts them. Ten cards are grouped for the least deadwood. Of eleven
 cards one must go: the *spare* card is the one whose discard leaves the least deadwood (the dearest
-of equals, never one that may not go), and the other ten are grouped.
+of equals, never one that may not go), and the other ten are grouped. (So with hands of other sizes,
+see `Rules.hand_size`.)
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,6 @@ import numpy as np
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, TAKE_UPCARD
 from ginrummy_env.core.cards import (
     CARD_BIT,
-    HAND_SIZE,
     NO_CARD,
     NUM_RANKS,
     POINTS,
@@ -74,7 +74,7 @@ def read_position(
         else:
             known = tuple(_by_rank(cards_of(one.known[0, player])))
             groups.append((Group("taken", known),) if known else ())
-    count = HAND_SIZE + (phase == Phase.DISCARD and not to_move)
+    count = one.rules.hand_size + (phase == Phase.DISCARD and not to_move)
     seen = sum(len(group.cards) for group in groups[OPPONENT])
     finals = final_scores(one.scores, one.deals_won, one.rules)[0].tolist()
     sides = [
@@ -160,9 +160,9 @@ def _melds_of(numbers: Sequence[int]) -> list[Cards]:
 
 def _hand_groups(one: View, hand: int) -> tuple[Group, ...]:
     """Group a hand in play; see the top of this module."""
-    spare = _spare_card(one, hand) if hand.bit_count() > HAND_SIZE else NO_CARD
-    ten = np.uint64(hand) & ~CARD_BIT[spare]
-    numbers, _ = knocker_arrangement(np.array([ten]), one.discards)
+    spare = _spare_card(one, hand) if hand.bit_count() > one.rules.hand_size else NO_CARD
+    kept = np.uint64(hand) & ~CARD_BIT[spare]
+    numbers, _ = knocker_arrangement(np.array([kept]), one.discards, one.rules.full_deck)
     melds: list[Cards] = []
     for meld in _melds_of(numbers[0].tolist()):
         # A run of six or more is numbered as shorter ones end to end: put it together again.
@@ -171,7 +171,7 @@ def _hand_groups(one: View, hand: int) -> tuple[Group, ...]:
             melds[-1] += meld
         else:
             melds.append(meld)
-    loose = int(ten) & ~int(hand_of([card for meld in melds for card in meld]))
+    loose = int(kept) & ~int(hand_of([card for meld in melds for card in meld]))
     groups = _groups_of(melds, loose)
     return groups if spare == NO_CARD else (*groups, Group("spare", (spare,)))
 

@@ -235,7 +235,7 @@ def test_without_a_wall_the_deal_is_over():
 def spread_positions(rules, seed=0):
     """Positions of random decks and of rich ones, in which big gin and the wall come."""
     rng = np.random.default_rng(seed)
-    state = new_games(0, 60, rules, decks=rich_decks(rng, 60))
+    state = new_games(0, 60, rules, decks=rich_decks(rng, 60, rules))
     seen = [positions(rules, games=20, seed=seed, knocks=0.1)]
     for now in play_deals(state, rules, rng, knocks=0.05, greed=1.0):
         seen.append(now.select(~now.over))

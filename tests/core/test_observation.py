@@ -60,7 +60,7 @@ def views(rules=CLASSIC, seed=0):
     rng = np.random.default_rng(seed)
     state = concatenate([
         positions(rules, games=10, seed=seed),
-        new_games(0, 30, rules, decks=rich_decks(rng, 30)),
+        new_games(0, 30, rules, decks=rich_decks(rng, 30, rules)),
     ])  # fmt: skip
     state.scores[:] = rng.integers(0, 2 * rules.target, state.scores.shape)
     state.deals_won[:] = rng.integers(0, 15, state.deals_won.shape)

@@ -14,7 +14,7 @@ from positions import (
     view_bytes,
 )
 
-from ginrummy_env.core.cards import FULL_DECK, card_planes, cards_of
+from ginrummy_env.core.cards import card_planes, cards_of
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.legal import action_masks
@@ -54,8 +54,8 @@ def test_samples_agree_with_the_view(rules):
         again = make_view(samples, rules, np.repeat(players, 3))
         assert view_bytes(again) == view_bytes(view.select(np.repeat(np.arange(len(view)), 3)))
         lie = places(samples)
-        assert (np.bitwise_or.reduce(lie, axis=1) == FULL_DECK).all()
-        assert (np.bitwise_count(lie).sum(axis=1) == 52).all()
+        assert (np.bitwise_or.reduce(lie, axis=1) == rules.full_deck).all()
+        assert (np.bitwise_count(lie).sum(axis=1) == rules.num_cards).all()
         running = ~samples.over
         assert (samples.player == np.repeat(state.player, 3))[running].all()
         expected = np.repeat(np.bitwise_count(state.hands), 3, axis=0)
@@ -71,7 +71,7 @@ def test_samples_play_on(rules):
     state = positions(rules, games=6, seed=2)
     samples = sample_states(make_view(state, rules), rules, np.random.default_rng(0), 2)
     for now in play_deals(samples, rules, np.random.default_rng(1)):
-        assert (np.bitwise_or.reduce(places(now), axis=1) == FULL_DECK).all()
+        assert (np.bitwise_or.reduce(places(now), axis=1) == rules.full_deck).all()
         assert (action_masks(now, rules).any(axis=1) == ~now.over).all()
     next_deals(samples, rules)
     assert not samples.deal_number[samples.phase == Phase.GAME_OVER].any()

@@ -221,8 +221,11 @@ def oracle_deals(state: BatchState, rules: dict) -> list[oracle.Deal]:
     return [oracle.Deal(*dealt, rules) for dealt in zip(decks, dealers, strict=True)]
 
 
-def rich_decks(rng, count) -> np.ndarray:
-    """Decks in which the non-dealer holds, and often draws, cards of a few ranks or two suits."""
+def rich_decks(rng, count, rules=CLASSIC) -> np.ndarray:
+    """Decks in which the non-dealer holds, and often draws, cards of a few ranks or two suits.
+
+    A small deck is one of them without the cards that it has not.
+    """
     decks = np.empty((count, NUM_CARDS), dtype=int)
     for deck in decks:
         pool = rng.permutation(POOLS[rng.integers(1, len(POOLS))])
@@ -231,7 +234,7 @@ def rich_decks(rng, count) -> np.ndarray:
         deck[~np.isin(np.arange(NUM_CARDS), his)] = rng.permutation(
             np.setdiff1d(np.arange(NUM_CARDS), pool)
         )
-    return decks
+    return decks[np.isin(decks, cards_of(rules.full_deck))].reshape(count, rules.num_cards)
 
 
 def play_beside(state: BatchState, rules: Rules, deals: list[oracle.Deal], rng, **habits) -> None:

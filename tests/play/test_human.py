@@ -111,7 +111,7 @@ def test_why_an_action_is_not_legal():
     assert "do not hold Kh" in why_not(view, parse_card("Kh"), legal)
     assert "just taken 8h" in why_not(view, parse_card("8h"), legal)
     assert "cannot draw now" in why_not(view, 104, legal)
-    assert "eleven melded" in why_not(view, BIG_GIN, legal)
+    assert "11 melded" in why_not(view, BIG_GIN, legal)
     sentence = why_not(view, KNOCK + parse_card("As"), legal)
     assert re.search(r"Without As you have \d+ points of deadwood; 10 is", sentence)
     opening = make_view(position(DECK), CLASSIC)

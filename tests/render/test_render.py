@@ -16,11 +16,13 @@ from render_positions import (
 
 from ginrummy_env.core.cards import (
     CARD_BIT,
+    cards_of,
+    format_card,
     hand_of,
     parse_cards,
 )
 from ginrummy_env.core.deadwood import deadwood, least_after_discard
-from ginrummy_env.core.rules import CLASSIC, MODERN, OKLAHOMA, PRESETS, Rules
+from ginrummy_env.core.rules import CLASSIC, MINI, MODERN, NANO, OKLAHOMA, PRESETS, Rules
 from ginrummy_env.core.state import NOBODY, Outcome, Phase
 from ginrummy_env.core.view import make_view
 from ginrummy_env.render import (
@@ -170,6 +172,25 @@ def test_names_of_players_cannot_break_lines_or_ascii():
     assert position_line(view, names=("a\nb", "José")).isascii()
     assert position_text(view, names=("a\nb", "José"), ascii=True).isascii()
     assert "José" in position_text(view, names=("a\nb", "José"))
+
+
+@pytest.mark.parametrize("rules", [MINI, NANO, Rules(num_ranks=6, hand_size=5, big_gin=True)])
+def test_small_decks_are_drawn_with_as_many_cards_as_there_are(rules):
+    letters = {format_card(card) for card in cards_of(rules.full_deck)}
+    for state in random_positions(rules, games=6, steps=30, every=3):
+        view = make_view(state, rules)
+        for row in np.flatnonzero(~state.over):
+            position = read_position(view, row)
+            held = [card for group in position.me.groups for card in group.cards]
+            assert sorted(held) == cards_of(view.hand[row])
+            spare = [group for group in position.me.groups if group.kind == "spare"]
+            assert bool(spare) == (position.phase == Phase.DISCARD)
+            taken = sum(len(group.cards) for group in position.opponent.groups)
+            assert position.opponent.unseen + taken == rules.hand_size
+        text = position_text(view, ascii=True)
+        assert set(re.findall(r"\b[A2-9TJQK][shdc]\b", text)) <= letters
+        assert position_svg(view).startswith("<svg")
+        assert position_line(view)
 
 
 def test_gin_only_is_said_so():

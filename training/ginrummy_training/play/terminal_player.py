@@ -189,16 +189,16 @@ def why_not(view: View, action: int, legal: list[int]) -> str:
             return f"Without {name} you have {left} of deadwood; {most} is the most to knock."
         return "At this point you have to knock."
     if action == BIG_GIN:
-        return "Big gin needs eleven melded cards, and rules that have it."
+        return f"Big gin needs {view.rules.hand_size + 1} melded cards, and rules that have it."
     ways = " or ".join(format_action(other) for other in legal if other >= DRAW_STOCK)
     return f"You cannot {format_action(action)} now; you can {ways or 'discard a card'}."
 
 
 def melds_text(view: View, card_name: CardName = format_card) -> str:
-    """Return a player's cards in the best melds, and with eleven cards what each discard leaves."""
+    """Return a player's cards in the best melds, and after a draw what each discard leaves."""
     hands = view.hand[:1]
     lines = []
-    if np.bitwise_count(hands[0]) == 10:
+    if np.bitwise_count(hands[0]) == view.rules.hand_size:
         lines.append(_arranged(view, hands, card_name))
         lines.append(f"Knock with {int(view.knock_limit[0])} or less ({rules_name(view.rules)}).")
         return "\n".join(lines)
@@ -217,8 +217,8 @@ def melds_text(view: View, card_name: CardName = format_card) -> str:
 
 
 def _arranged(view: View, hands: NDArray[np.uint64], card_name: CardName) -> str:
-    """Return ten cards in the engine's arrangement: melds, deadwood and its points."""
-    melds, points = knocker_arrangement(hands, view.discards[:1])
+    """Return cards in the engine's arrangement: melds, deadwood and its points."""
+    melds, points = knocker_arrangement(hands, view.discards[:1], view.rules.full_deck)
     chosen = MELD_MASK[melds[0][melds[0] != NO_MELD]]
     rest_mask = hands[0] & ~np.bitwise_or.reduce(chosen, initial=np.uint64(0))
     *melded, rest = (" ".join(map(card_name, cards_of(mask))) for mask in (*chosen, rest_mask))
