@@ -5,7 +5,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import get_args
 
 import gymnasium
 import numpy as np
@@ -15,7 +15,6 @@ from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
 from ginrummy_env.core.chance import Purpose, bits, keys, policy_keys
 from ginrummy_env.core.checks import one_of, whole_numbers
 from ginrummy_env.core.legal import action_masks, require_actions
-from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.single_game import quick_mask
 from ginrummy_env.core.state import BatchState, Phase
 from ginrummy_env.core.types import Rows
@@ -25,7 +24,6 @@ from ginrummy_env.envs.episodes import Episodes, advance
 from ginrummy_env.envs.observing import Observer, Seen, privileged_state
 from ginrummy_env.envs.opponents import (
     OpponentError,
-    OpponentPool,
     Opponents,
     OtherSeats,
     PolicyLike,
@@ -377,40 +375,6 @@ class LearnerGames:
         moment = part.deal_number.astype(np.int64) << 32 | part.step_count
         row_keys = policy_keys(Purpose.OPPONENT, part.seed, part.game_number, moment)
         return self.others.act(view, rows, row_keys)
-
-
-class LearnerBatch:
-    """What the vector environments of every library have in common.
-
-    Attributes:
-        games: the games of the learners.
-    """
-
-    games: LearnerGames
-
-    @property
-    def rules(self) -> Rules:
-        """The settings of the games."""
-        return self.games.episodes.options.rules
-
-    def set_opponent(self, policy: PolicyLike | OpponentPool) -> None:
-        """Let all learners play against another policy from the opponents' next decision on.
-
-        Raises:
-            ValueError: not a policy, or an unknown name; says which there are.
-        """
-        self.games.set_opponent(policy)
-
-    def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
-        """Let the learners play against other policies; see `opponents.OtherSeats.put`."""
-        self.games.set_opponent(opponent, assignment)
-
-    def provenance(self) -> dict[str, NDArray[Any]]:
-        """Return seeds, game numbers and deal numbers, [N] each, which name the decks in play.
-
-        For the environment's owner, to replay a game; see `Episodes.provenance`.
-        """
-        return self.games.episodes.provenance()
 
 
 def _require_seat(

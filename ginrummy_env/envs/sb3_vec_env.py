@@ -25,7 +25,7 @@ from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.checks import whole
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
-from ginrummy_env.envs.learner_games import LearnerBatch, LearnerGames
+from ginrummy_env.envs.learner_games import LearnerGames
 from ginrummy_env.envs.observing import privileged_state, row_of
 from ginrummy_env.envs.opponents import OpponentPool, Opponents, PolicyLike
 from ginrummy_env.envs.options import (
@@ -36,6 +36,7 @@ from ginrummy_env.envs.options import (
 )
 from ginrummy_env.envs.rendering import Screen
 from ginrummy_env.envs.starts import deck_list, read_start
+from ginrummy_env.envs.vector_env import LearnerBatch
 from ginrummy_env.policy import Policy
 
 

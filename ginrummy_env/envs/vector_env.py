@@ -12,11 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.chance import require_seed
+from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.types import Rows
 from ginrummy_env.envs.episodes import is_list
-from ginrummy_env.envs.learner_games import Deals, LearnerBatch, LearnerGames, LearnerStep
+from ginrummy_env.envs.learner_games import Deals, LearnerGames, LearnerStep
 from ginrummy_env.envs.observing import Seen, row_of
-from ginrummy_env.envs.opponents import Opponents
+from ginrummy_env.envs.opponents import OpponentPool, Opponents, PolicyLike
 from ginrummy_env.envs.options import (
     RESET_OPTIONS,
     LearnerKeywords,
@@ -27,6 +28,40 @@ from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
 from ginrummy_env.envs.starts import read_start
 
 Infos = dict[str, Any]
+
+
+class LearnerBatch:
+    """What the vector environments of every library have in common.
+
+    Attributes:
+        games: the games of the learners.
+    """
+
+    games: LearnerGames
+
+    @property
+    def rules(self) -> Rules:
+        """The settings of the games."""
+        return self.games.episodes.options.rules
+
+    def set_opponent(self, policy: PolicyLike | OpponentPool) -> None:
+        """Let all learners play against another policy from the opponents' next decision on.
+
+        Raises:
+            ValueError: not a policy, or an unknown name; says which there are.
+        """
+        self.games.set_opponent(policy)
+
+    def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
+        """Let the learners play against other policies; see `opponents.OtherSeats.put`."""
+        self.games.set_opponent(opponent, assignment)
+
+    def provenance(self) -> dict[str, NDArray[Any]]:
+        """Return seeds, game numbers and deal numbers, [N] each, which name the decks in play.
+
+        For the environment's owner, to replay a game; see `Episodes.provenance`.
+        """
+        return self.games.episodes.provenance()
 
 
 class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):

@@ -50,6 +50,7 @@ GROUPS = {
         "plot": "draw kept results again",
         "fit": "fit the data files that agents use",
         "notebooks": "run the notebooks",
+        "cluster": "what a run on a cluster costs",
     },
 }
 """The commands in the order of the help."""
