@@ -147,14 +147,13 @@ def folder_page(path: str) -> str:
     for name in names:
         if name.endswith(".png"):
             lines += [f"![{name}]({base}/{name})", ""]
-        elif name.endswith(".csv"):
+    for name in names:
+        if name.endswith(".csv"):
             rows = list(csv.reader((ROOT / path / name).read_text(encoding="utf-8").splitlines()))
             if len(rows) <= MOST_ROWS:
+                rows.insert(1, ["---"] * len(rows[0]))
                 lines += [f"## {name}", ""]
-                lines += [
-                    "| " + " | ".join(row) + " |" for row in (rows[0], ["---"] * len(rows[0]))
-                ]
-                lines += ["| " + " | ".join(row) + " |" for row in rows[1:]] + [""]
+                lines += ["| " + " | ".join(row) + " |" for row in rows] + [""]
     lines += ["## Files", ""] + [f"- [{name}]({base}/{name})" for name in names]
     return "\n".join(lines) + "\n"
 
