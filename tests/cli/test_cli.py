@@ -364,7 +364,7 @@ def test_a_killed_terminal_game_loses_nothing(capsys, monkeypatch, tmp_path, nam
     monkeypatch.setattr("builtins.input", lambda prompt: "quit")
     code, out, err = run(capsys, "play", "--out", path)
     assert (code, err) == (0, "")
-    assert f"The game is in {path}; run the same command to resume." in out
+    assert f"The game is in {path}; run the same command to resume." in " ".join(out.split())
     assert load(path) == [record]
 
 

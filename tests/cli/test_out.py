@@ -16,6 +16,7 @@ FILES = {
     "fit champion": (("--rules", "eaai"), "weights.json"),
     "fit belief": ((), "belief.npz"),
     "fit deal-points": ((), "points.npz"),
+    "plot": (("gain.json",), "gain.png"),
     "render": ((), "position.svg"),
     "search-gain": (("search:4",), "gain.json"),
 }
