@@ -24,6 +24,7 @@ FILES = {
 
 FOLDERS = {
     "benchmark": (("simple", "--protocol", "smoke"), "card.json"),
+    "exact": (("random", "--rules", "nano,turn_bound=1"), "exact.json"),
     "demo": ((), "game.html"),
     "experiments": (("--only", "E1"), "E1.json"),
     "fit belief-check": ((), "belief.json"),

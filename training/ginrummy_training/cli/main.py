@@ -33,6 +33,7 @@ GROUPS = {
     "strength": {
         "benchmark": "play a frozen protocol and write a card to cite",
         "exploit": "train a best response: what a policy loses at least",
+        "exact": "solve a small deck: its value, and how exploitable agents are",
         "ladder": "add an entry to a ladder, or write its page",
     },
     "train": {
