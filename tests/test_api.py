@@ -39,8 +39,9 @@ UNKNOWN_OPTION = "unknown reset option 'options'"
         {"episode": "deal", "reward": "points"},
         {"rules": "modern", "reward": "final", "max_deals": 2, "features": "raw"},
         {"rules": "openspiel", "episode": "deal"},
+        {"rules": "nano", "reward": "points"},
     ],
-    ids=["default", "deal", "modern", "openspiel"],
+    ids=["default", "deal", "modern", "openspiel", "nano"],
 )
 @pytest.mark.parametrize("make", [ginrummy_env.env, ginrummy_env.raw_env])
 def test_pettingzoo_api(make, options, capsys):

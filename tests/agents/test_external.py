@@ -20,7 +20,7 @@ from ginrummy_env.core.actions import PASS, TAKE_UPCARD, format_action, random_a
 from ginrummy_env.core.cards import format_card, format_hand
 from ginrummy_env.core.game import new_games, next_deals
 from ginrummy_env.core.legal import action_masks
-from ginrummy_env.core.rules import EAAI
+from ginrummy_env.core.rules import EAAI, MINI
 from ginrummy_env.core.sampling import sample_states
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
@@ -42,7 +42,7 @@ def bot(fault="none", after=0, **limits):
     return ExternalPolicy(command, Limits(**limits))
 
 
-def played(policies, games=6, batch=3, seed=2):
+def played(policies, games=6, batch=3, seed=2, rules=SHORT):
     """Play games of the first policy as A against the second, and return the table."""
     lockstep = Lockstep(
         [make_policy(each) for each in policies],
@@ -51,7 +51,7 @@ def played(policies, games=6, batch=3, seed=2):
             np.arange(games),
             np.tile(np.int8([0, len(policies) - 1]), (games, 1)),
         ),
-        SHORT,
+        rules,
         seed=seed,
         batch=batch,
     )
@@ -394,6 +394,21 @@ def test_players_of_the_challenge_play_by_the_bridge(java, shared):
     assert table["done"].all()
     assert not table["forfeit_a"].any()
     assert not table["knocks"].sum() - table["knock_b"].sum() - table["gin_b"].sum()
+
+
+def test_players_of_the_challenge_refuse_small_decks(java):
+    with (
+        java_player(java, "tiny.TinyPlayer") as policy,
+        pytest.raises(ProgramError, match="hands of ten from 52 cards only"),
+    ):
+        played([policy, "simple"], games=2, rules=MINI)
+
+
+def test_a_program_plays_small_decks():
+    with bot() as policy:
+        table = played([policy, "simple"], games=4, rules=MINI)
+    assert table["done"].all()
+    assert not table["forfeit_a"].any()
 
 
 def test_melds_of_a_player_of_the_challenge_count_with_own_melds(java):

@@ -138,12 +138,12 @@ def settle_again(
     first = lay_down(rows, knocker, None)
     places, players, kinds = _forfeits(first, knocker)
     kept = np.setdiff1d(np.arange(len(rows)), places)
-    knocked = _filled([first[place] for place in kept], state, rows[kept], knocker[kept])
+    knocked = _filled([first[place] for place in kept], state, rows[kept], knocker[kept], rules)
     second = lay_down(rows[kept], 1 - knocker[kept], knocked)
     more, others, reasons = _forfeits(second, 1 - knocker[kept])
     left = np.setdiff1d(np.arange(len(kept)), more)
     defended = _filled(
-        [second[place] for place in left], state, rows[kept[left]], 1 - knocker[kept[left]]
+        [second[place] for place in left], state, rows[kept[left]], 1 - knocker[kept[left]], rules
     )
     shown = _score(state, rows[kept[left]], rules, [knocked[place] for place in left], defended)
     return (
@@ -169,7 +169,11 @@ def _forfeits(answers: Answers, players: Int8) -> tuple[Rows, Int8, NDArray[np.i
 
 
 def _filled(
-    answers: Sequence[Melds | Forfeit | None], state: BatchState, rows: Rows, players: Int8
+    answers: Sequence[Melds | Forfeit | None],
+    state: BatchState,
+    rows: Rows,
+    players: Int8,
+    rules: Rules,
 ) -> list[Melds]:
     """Return melds for all: those of least deadwood where the player left it to the host.
 
@@ -180,7 +184,7 @@ def _filled(
     if not len(rows):
         return []
     piles = pile_mask(state.first_upcard[rows], state.discarded[rows], state.known[rows])
-    best, _ = knocker_arrangement(hands, piles)
+    best, _ = knocker_arrangement(hands, piles, rules.full_deck)
     found: list[Melds] = []
     limits = np.where(players == state.knocker[rows], state.knock_limit[rows], MOST_DEADWOOD)
     for numbers, answer, hand, limit in zip(best, answers, hands, limits, strict=True):
@@ -229,7 +233,7 @@ def _score(
         alone.append(_points(unmelded))
         after.append(_points(unmelded & ~sum(laid)))
     defender = np.array(after, dtype=np.int16)
-    big = np.bitwise_count(knocking) > HAND_SIZE
+    big = np.bitwise_count(knocking) > rules.hand_size
     side, points, outcome = score_laid_down(
         left, defender, np.array(alone, dtype=np.int16), big, rules
     )

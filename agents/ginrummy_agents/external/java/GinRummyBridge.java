@@ -171,6 +171,12 @@ public final class GinRummyBridge {
     private void take(String line) throws Exception {
         String type = text(line, "type");
         if (type.equals("hello")) {
+            for (String size : new String[] {"num_ranks", "num_suits", "hand_size"}) {
+                if (line.contains("\"" + size + "\":")) { // settings that differ from 52 and ten cards
+                    System.err.println("players of the challenge know hands of ten from 52 cards only");
+                    System.exit(2);
+                }
+            }
             ownMelds = text(line, "melds").equals("own");
             out.print("{\"type\":\"ready\",\"protocol\":1,\"name\":\"" + playerName + "\"}\n");
             return;
