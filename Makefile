@@ -8,6 +8,9 @@ STAMP := $(VENV)/installed
 # Ray, RLlib and the Gymnasium that RLlib pins have a lock and an environment of their own.
 SCALE_VENV := .venv-scale
 SCALE_STAMP := $(SCALE_VENV)/installed
+# So have other libraries' examples; AgileRL pins an old PettingZoo.
+CLIENTS_STAMP := .venv-clients/installed
+AGILERL_STAMP := .venv-clients-agilerl/installed
 
 # `make lock` takes the newest of everything but of torch (large, and its builds differ by machine): change it here.
 # soupsieve 3 refuses Python 3.11.0 to 3.11.4.
@@ -17,7 +20,7 @@ LOCK_PINS := 'torch==2.13.0' 'soupsieve<3'
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 
 .DEFAULT_GOAL := help
-.PHONY: help install install-scale test test-main test-scale test-peers lint format demo notebooks docs bench lock \
+.PHONY: help install install-scale test test-main test-scale test-clients test-peers lint format demo notebooks docs bench lock \
 	clean distclean
 
 help:  ## list the targets
@@ -29,9 +32,11 @@ install-scale: $(SCALE_STAMP)  ## build .venv-scale from requirements-scale.lock
 
 $(STAMP): requirements.lock pyproject.toml
 $(SCALE_STAMP): requirements-scale.lock pyproject.toml
+$(CLIENTS_STAMP): requirements-clients.lock pyproject.toml
+$(AGILERL_STAMP): requirements-clients-agilerl.lock pyproject.toml
 
 # $< is the lock, $(@D) the environment. The stamp is written last, so that an install that broke off is done again.
-$(STAMP) $(SCALE_STAMP):
+$(STAMP) $(SCALE_STAMP) $(CLIENTS_STAMP) $(AGILERL_STAMP):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 		echo "ginrummy_env needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) --version 2>&1);" \
 			"name another: make PYTHON=python3.12" >&2; exit 1; }
@@ -52,6 +57,11 @@ test-main: $(STAMP)  ## the tests but for those of what runs on Ray, part of `ma
 # tests run with it too, but for those that learn.
 test-scale: $(SCALE_STAMP)  ## the tests of what runs on Ray, part of `make test`
 	OMP_NUM_THREADS=1 $(SCALE_VENV)/bin/python -m pytest -k 'not learns' tests/envs tests/test_api.py tests/cluster
+
+# Not part of `make test`, where the examples run whose libraries the project's own environments have.
+test-clients: $(CLIENTS_STAMP) $(AGILERL_STAMP) $(SCALE_STAMP)  ## the examples for TorchRL, Tianshou, AgileRL and RLlib
+	@failed=0; for venv in .venv-clients .venv-clients-agilerl $(SCALE_VENV); do \
+		OMP_NUM_THREADS=1 $$venv/bin/python -m pytest tests/test_client_examples.py || failed=1; done; exit $$failed
 
 # Resumable: what is done is kept in build/peers. Some 30 minutes on one core.
 test-peers: $(STAMP)  ## 100,000 deals each against RLCard and OpenSpiel, step by step
@@ -95,10 +105,12 @@ endef
 lock:  ## make both lock files anew with the newest versions
 	$(call freeze,requirements.lock,'.[dev]')
 	$(call freeze,requirements-scale.lock,'.[scale]' pytest hypothesis hatchling editables)
+	$(call freeze,requirements-clients.lock,torchrl tianshou sb3-contrib 'pettingzoo>=1.27' pytest hypothesis hatchling editables)
+	$(call freeze,requirements-clients-agilerl.lock,agilerl peft pytest hypothesis hatchling editables)
 
 clean:  ## remove caches and what builds leave behind
 	rm -rf build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 distclean: clean  ## clean, and remove .venv
-	rm -rf $(VENV) $(SCALE_VENV)
+	rm -rf $(VENV) $(SCALE_VENV) .venv-clients .venv-clients-agilerl

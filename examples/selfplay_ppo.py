@@ -9,12 +9,14 @@ teacher and no other agent is involved; `simple` is only asked how good the poli
 
 import argparse
 import time
+from functools import partial
 
 import numpy as np
 import torch
+from scores import points_a_deal
 from torch import nn
 
-from ginrummy_env import GinRummySelfPlayEnv, GinRummyVectorEnv, gae, player_steps
+from ginrummy_env import GinRummySelfPlayEnv, gae, player_steps
 
 GAMES, STEPS = 256, 64  # a rollout: 16,384 decisions
 EPOCHS, BATCH, CLIP, ENTROPY = 2, 2048, 0.2, 0.03
@@ -52,21 +54,9 @@ class Network(nn.Module):
         return logits.masked_fill(~masks, -1e9).log_softmax(dim=1), self.value(features)[:, 0]
 
 
-def points_against_simple(network: Network, deals: int = 2000) -> float:
-    """Return the points a deal won against `simple`, on decks that training never has."""
-    env = GinRummyVectorEnv(
-        256, "simple", rules="eaai", episode="deal", reward="points", split="eval",
-        autoreset_mode="SameStep",
-    )  # fmt: skip
-    observations, infos = env.reset(seed=1)
-    ended, points = 0, 0.0
-    while ended < deals:
-        masks = torch.from_numpy(infos["action_mask"].astype(bool))
-        actions = network(see(observations), masks)[0].argmax(dim=1)
-        observations, rewards, terminated, _, infos = env.step(actions.numpy())
-        ended += terminated.sum()
-        points += rewards.sum()
-    return 100 * points / ended
+def choose(network: Network, observations: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """Return the likeliest actions."""
+    return network(see(observations), torch.from_numpy(masks))[0].argmax(dim=1).numpy()
 
 
 def main() -> None:
@@ -120,10 +110,10 @@ def main() -> None:
                 optimizer.step()
         if update % 10 == 0:
             decisions = update * GAMES * STEPS
+            points = points_a_deal(partial(choose, network), rules="eaai")
             print(
                 f"{decisions:9,d} decisions  {decisions / (time.perf_counter() - began):6,.0f}/s  "
-                f"entropy {surprise.item():.2f}  {points_against_simple(network):+.2f} points a "
-                "deal against simple"
+                f"entropy {surprise.item():.2f}  {points:+.2f} points a deal against simple"
             )
 
 

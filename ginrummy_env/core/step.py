@@ -19,7 +19,7 @@ from ginrummy_env.core.legal import (
 )
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.settlement import settle, void_deals
-from ginrummy_env.core.state import BatchState, Phase, player_index
+from ginrummy_env.core.state import HISTORY_START, BatchState, Phase, player_index
 from ginrummy_env.core.types import Rows
 
 _FIRST_DRAW, _DRAW = int(Phase.FIRST_DRAW), int(Phase.DRAW)
@@ -68,7 +68,7 @@ def _log(
     """Append the actions to the histories."""
     width = state.history.shape[1]
     if int(state.step_count.max(initial=0)) >= width:
-        state.widen(2 * width)
+        state.widen(max(2 * width, HISTORY_START))  # sampled worlds may have no column
         width = state.history.shape[1]
     rows = np.flatnonzero(kinds != IGNORED) if ignored else np.arange(len(kinds))
     places = rows * width + (state.step_count[rows] if ignored else state.step_count)

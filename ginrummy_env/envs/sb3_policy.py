@@ -169,22 +169,20 @@ class SB3File(SB3Policy):
                 f"--trust on the command line, {TRUST}=1 in the environment, or in Python "
                 "SB3Policy.load(path)"
             )
-        options = {name: flag(name, value) for name, value in given.items()}
-        algorithm = algorithm_of(self.path)
         super().__init__(
-            algorithm.load(self.path, device="cpu"), name=Path(self.path).stem, **options
+            algorithm_of(self.path).load(self.path, device="cpu"),
+            deterministic=flag("deterministic", given.get("deterministic", False)),
+            name=Path(self.path).stem,
         )
-        self._options = options
 
     def fingerprint(self) -> str:
         """Return what decides how it plays: the file's content, and the options."""
         content = hashlib.sha256(Path(self.path).read_bytes()).hexdigest()
-        return f"{content} {self._options}"
+        return f"{content} deterministic={self._deterministic}"
 
     def __reduce__(self) -> tuple[type, tuple[str]]:
         """Pickle by name: who unpickles it has to trust the file, too."""
-        given = "".join(f",{name}={value}" for name, value in self._options.items())
-        return type(self), (self.path + given,)
+        return type(self), (f"{self.path},deterministic={self._deterministic}",)
 
 
 class _SB3Files:

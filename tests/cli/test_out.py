@@ -16,7 +16,6 @@ FILES = {
     "fit champion": (("--rules", "eaai"), "weights.json"),
     "fit belief": ((), "belief.npz"),
     "fit deal-points": ((), "points.npz"),
-    "plot": (("gain.json",), "gain.png"),
     "render": ((), "position.svg"),
     "search-gain": (("search:4",), "gain.json"),
 }
@@ -24,7 +23,6 @@ FILES = {
 
 FOLDERS = {
     "benchmark": (("simple", "--protocol", "smoke"), "card.json"),
-    "exact": (("random", "--rules", "nano,turn_bound=1"), "exact.json"),
     "demo": ((), "game.html"),
     "experiments": (("--only", "E1"), "E1.json"),
     "fit belief-check": ((), "belief.json"),

@@ -14,6 +14,7 @@ from positions import (
     view_bytes,
 )
 
+from ginrummy_env.core.actions import PASS
 from ginrummy_env.core.cards import card_planes, cards_of
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games, next_deals
@@ -21,6 +22,7 @@ from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.rules import CLASSIC, EAAI, MODERN, OPENSPIEL
 from ginrummy_env.core.sampling import sample_states
 from ginrummy_env.core.state import FIELD_NAMES, Phase
+from ginrummy_env.core.step import step
 from ginrummy_env.core.view import ARRAY_NAMES, OPPONENT, make_view
 
 
@@ -298,3 +300,12 @@ def test_variants_hold_the_wall():
     for rules in VARIANTS.values():
         seen |= set(positions(rules, games=12, seed=1).phase.tolist())
     assert seen >= set(map(int, Phase)) - {Phase.GAME_OVER}
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_worlds_of_a_deal_that_has_just_begun_play_on(count):
+    """Nothing has been done yet, so their history has no column."""
+    view = make_view(new_games(3, count, CLASSIC), CLASSIC)
+    worlds = sample_states(view, CLASSIC, np.random.default_rng(0), 1)
+    step(worlds, [PASS] * count, CLASSIC)
+    assert (worlds.history[:, 0] == PASS).all()
