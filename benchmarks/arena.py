@@ -1,23 +1,28 @@
 """The arena: what it costs to ask a program rather than a policy."""
 
+import functools
 import os
+import shutil
 import statistics
 import sys
+import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.registry import Entry, Goal, Measured, Measurement
+from benchmarks.registry import Entry, Goal, Measured, Measurement, MissingExtraError
 from ginrummy_agents.external import ExternalPolicy
+from ginrummy_agents.external.java_bridge import bridge_agent, compile_bridge
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.rules import EAAI
 from ginrummy_env.core.view import View
-from ginrummy_env.policy import Policy
+from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.evaluation.lockstep import Games, Lockstep
 
 GAMES, STEPS, ROUNDS = 256, 150, 7
+BASELINE_GAMES = 2_000
 
 PLAYER = """
 import json, sys
@@ -95,6 +100,36 @@ def protocol_cost(seed: int) -> Measured:
     )
 
 
+def baseline_games(seed: int, own_melds: bool = False) -> Measured:
+    """Return full EAAI games a CPU second of both processes: the challenge's baseline, `simple`.
+
+    Raises:
+        MissingExtraError: the challenge's classes or a JDK are not here.
+    """
+    jar = os.environ.get("EAAI_JAR", "")
+    if not Path(jar).is_file() or shutil.which("javac") is None:
+        raise MissingExtraError("a JDK and $EAAI_JAR, the AAAI-21 challenge's classes, are needed")
+    numbers = np.arange(BASELINE_GAMES)
+    sides = np.tile(np.array([0, 1], dtype=np.int8), (len(numbers), 1))
+    games = Games(np.zeros_like(numbers), numbers, sides)
+    with tempfile.TemporaryDirectory() as folder:
+        compile_bridge(Path(folder))
+        player = "ginrummy.SimpleGinRummyPlayer"
+        text = bridge_agent(Path(folder), jar, player, shared=True, own_melds=own_melds)
+        with ExternalPolicy.parse(text.removeprefix("exec:")) as program:
+            start = time.process_time()
+            lockstep = Lockstep([program, make_policy("simple")], games, EAAI, seed=seed, batch=256)
+            while lockstep.running:
+                lockstep.step()
+            ours = time.process_time() - start
+            assert program._session is not None
+            theirs = group_seconds(program._session.program.group)
+    return Measured(
+        len(numbers) / (ours + theirs),
+        (f"{len(numbers):,} games: {ours:.1f} CPU s here, {theirs:.1f} CPU s in Java",),
+    )
+
+
 BENCHMARKS: list[Entry] = [
     Measurement(
         name=f"protocol/{GAMES}",
@@ -102,5 +137,19 @@ BENCHMARKS: list[Entry] = [
         unit="µs a decision",
         work_out=protocol_cost,
         goals=(Goal(value=20, at_most=True),),
+    ),
+    Measurement(
+        name="challenge's baseline",
+        track="arena",
+        unit="games a CPU s",
+        work_out=baseline_games,
+        goals=(Goal(value=40),),
+    ),
+    Measurement(
+        name="challenge's baseline, own melds",
+        track="arena",
+        unit="games a CPU s",
+        work_out=functools.partial(baseline_games, own_melds=True),
+        goals=(Goal(value=40),),
     ),
 ]

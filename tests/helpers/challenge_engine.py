@@ -122,7 +122,7 @@ def main():
     parser.add_argument("--games", type=int, default=20_000)
     parser.add_argument("--out", type=Path, required=True, metavar="FOLDER")
     parser.add_argument("matches", nargs="*", help="folders of matches of the baseline or its port")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     kept = options.out / "games.npz"
     if not kept.exists():
         options.out.mkdir(parents=True, exist_ok=True)

@@ -22,6 +22,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_env.policy import Policy
 from ginrummy_training.evaluation.game_table import Table
 from ginrummy_training.evaluation.lockstep import Clock
 from ginrummy_training.evaluation.ranges import Job, Range, Ranges
@@ -96,17 +97,26 @@ def play_jobs(jobs: Sequence[Job], report: Report, workers: int = 1) -> None:
     run_apart(_play_range, iter(lambda: ranges.cut(workers), None), receive, workers)
 
 
-def play_games(job: Job) -> tuple[float, Played]:
-    """Play all games of a job together; return the seconds that it took, and the games."""
+def play_games(job: Job, made: dict[str, Policy] | None = None) -> tuple[float, Played]:
+    """Play all games of a job together; return the seconds that it took, and the games.
+
+    Args:
+        job: not empty.
+        made: policies that are kept from job to job, by their text; see `Job.start`.
+    """
     start = perf_counter()
-    games = job.start()
+    games = job.start(made)
     while games.running:
         games.step()
     return perf_counter() - start, games.collect()
 
 
+_MADE: dict[str, Policy] = {}
+"""The policies of a worker process, from range to range."""
+
+
 def _play_range(part: Range) -> tuple[float, Played]:
-    return play_games(part.job)
+    return play_games(part.job, _MADE)
 
 
 def _play_here(job: Job, report: Report) -> None:

@@ -33,16 +33,29 @@ class Job:
     max_deals: int
     batch: int
 
-    def start(self) -> Lockstep:
-        """Start its games in this process."""
+    def start(self, made: dict[str, Policy] | None = None) -> Lockstep:
+        """Start its games in this process.
+
+        Args:
+            made: policies made before, by their text; gets those that are missing. A program that
+                is in it goes on playing: to start one for each range would cost more than to play.
+        """
         return Lockstep(
-            [make_policy(agent) for agent in self.agents],
+            [_made(agent, made) for agent in self.agents],
             self.games,
             self.rules,
             seed=self.seed,
             batch=self.batch,
             max_deals=self.max_deals,
         )
+
+
+def _made(agent: str | Policy, made: dict[str, Policy] | None) -> Policy:
+    if made is None or not isinstance(agent, str):
+        return make_policy(agent)
+    if agent not in made:
+        made[agent] = make_policy(agent)
+    return made[agent]
 
 
 @dataclass(slots=True)

@@ -1,3 +1,4 @@
+import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.FileDescriptor;
@@ -36,6 +37,7 @@ public final class GinRummyBridge {
     /** Suits in the order of the actions' numbers. */
     private static final String SUITS = "shdc";
 
+    private static final long FLUSH_NANOSECONDS = 200_000_000;
     private static final int KNOCK = 52, DRAW = 104, TAKE = 105, PASS = 106, BIG_GIN = 107;
 
     /** The challenge's classes and methods, as one class loader has them. */
@@ -144,7 +146,8 @@ public final class GinRummyBridge {
         String path = arguments[arguments.length - 2], name = arguments[arguments.length - 1];
         // Players print: what they print goes to standard error, the protocol keeps standard output.
         PrintStream out = new PrintStream(
-                new FileOutputStream(FileDescriptor.out), false, StandardCharsets.UTF_8);
+                new BufferedOutputStream(new FileOutputStream(FileDescriptor.out), 1 << 16),
+                false, StandardCharsets.UTF_8);
         System.setOut(System.err);
         List<URL> urls = new ArrayList<>();
         for (String part : path.split(File.pathSeparator)) {
@@ -155,10 +158,13 @@ public final class GinRummyBridge {
         BufferedReader in = new BufferedReader(
                 new InputStreamReader(System.in, StandardCharsets.UTF_8), 1 << 16);
         String line;
+        long flushed = System.nanoTime();
         while ((line = in.readLine()) != null) {
             bridge.take(line);
-            if (!in.ready()) {
+            // Many answers at a time, but a slow player may not seem to be silent.
+            if (!in.ready() || System.nanoTime() - flushed > FLUSH_NANOSECONDS) {
                 out.flush();
+                flushed = System.nanoTime();
             }
         }
     }
