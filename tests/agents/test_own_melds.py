@@ -1,5 +1,6 @@
 """Deals settled by the players' own melds and a greedy lay-off."""
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -7,15 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ginrummy_agents.external import ExternalPolicy
+from ginrummy_agents.external import ExternalPolicy, protocol
 from ginrummy_agents.external.own_melds import flaw, greedy_layoffs, joined, settle_again
 from ginrummy_env.core.actions import random_actions
 from ginrummy_env.core.cards import format_hand, hand_points, parse_hand
 from ginrummy_env.core.game import new_games, next_deals
+from ginrummy_env.core.layoff import knocker_arrangement
 from ginrummy_env.core.legal import action_masks
+from ginrummy_env.core.melds import MELD_MASK, NO_MELD
 from ginrummy_env.core.rules import EAAI
 from ginrummy_env.core.state import NOBODY
 from ginrummy_env.core.step import step
+from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Forfeit, MeldingPolicy, make_policy
 from ginrummy_training.evaluation.match import play_match, record_games
 from ginrummy_training.evaluation.match_result import EXACT, OWN_MELDS, Match, settlement_of
@@ -189,3 +193,23 @@ def test_a_match_says_how_it_is_settled_or_is_refused():
     assert settlement_of("gold", "simple") == EXACT
     with pytest.raises(ValueError, match="cannot be recorded"):
         record_games(Match(agents, SHORT, 1, settlement=OWN_MELDS), 2)
+
+
+def test_a_defender_is_asked_without_the_cards_that_it_may_not_see(knocks):
+    """Only its hand, what was laid down as melds, and what has been seen of the deal."""
+    for row in range(len(knocks)):
+        state = knocks.select([row])
+        knocker = int(state.knocker[0])
+        view = make_view(state, EAAI, 1 - knocker)
+        best, _ = knocker_arrangement(state.hands[:, knocker], state.discards)
+        melds = tuple(int(MELD_MASK[number]) for number in best[0] if number != NO_MELD)
+        (line,) = protocol.meld_requests(view, [0], [0], [melds])
+        request = json.loads(line)
+        shown = int(parse_hand(" ".join(request["knocker_melds"])))
+        said = " ".join(event.split()[-1] for event in request["events"] if event[-1] in "shdc")
+        public = {card for card in said.split() if len(card) == 2}
+        hidden = set(format_hand(int(state.hands[0, knocker]) & ~shown).split()) - public
+        for card in hidden:
+            assert f'"{card}"' not in line.decode()
+            assert card not in request["hand"].split()
+            assert all(card not in event.split() for event in request["events"])

@@ -13,6 +13,8 @@ import pytest
 
 from ginrummy_agents.external import ExternalPolicy
 from ginrummy_env.core.actions import random_actions
+from ginrummy_env.core.state import NOBODY, Outcome
+from ginrummy_env.core.view import View
 from ginrummy_env.envs.gym_env import GinRummyEnv
 from ginrummy_env.envs.opponents import MAX_FORFEITS, OpponentError, OpponentPool
 from ginrummy_env.envs.vector_env import GinRummyVectorEnv
@@ -255,3 +257,29 @@ def test_a_fault_of_a_program_ends_the_episode_with_the_reason():
     assert len(reasons) == 1
     assert "is not legal; legal:" in reasons[0]
     env.close()
+
+
+def test_an_opponent_sees_its_own_side_alone():
+    """Also at the end of deals and games."""
+
+    class Looks(Diary):
+        def act_at(self, seats, view, rng):
+            self.check(view)
+            return super().act_at(seats, view, rng)
+
+        def deals_over(self, seats, view):
+            self.check(view)
+            unseen = (view.outcome == Outcome.VOID) | (view.knocker == NOBODY)
+            assert not view.opponent_hand[unseen].any()
+            super().deals_over(seats, view)
+
+        def games_over(self, seats, view):
+            self.check(view)
+            super().games_over(seats, view)
+
+        def check(self, view):
+            assert isinstance(view, View)
+            assert (view.player == 1).all()
+
+    env = GinRummyVectorEnv(3, Looks(), seat=0, rules={"target": 30})
+    assert sum(int(ended.sum()) for ended, _, _ in play(env, 150)) > 0

@@ -186,15 +186,8 @@ def _section(folder: str, summary: Mapping[str, Any]) -> str:
             f"| {100 * agent['games_won']['value']:.1f} | {shares.get(name, '')} | {rate} "
             f"| {source} | {'' if time is None else f'{time:.0f}'} |"
         )
-    pictures = f"Plots: [ratings]({_link(folder, 'ratings.png')}), "
-    pictures += f"[cross table]({_link(folder, 'cross_table.png')}), "
-    pictures += f"[how deals end]({_link(folder, 'endings.png')}); numbers: "
-    pictures += f"[{TOURNAMENT}]({_link(folder, TOURNAMENT)})."
-    return "\n".join([*lines, "", pictures, ""])
-
-
-def _link(folder: str, name: str) -> str:
-    return f"../{folder}/{name}"
+    where = f"Cross table, plots and all numbers: [{folder}](../{folder})."
+    return "\n".join([*lines, "", where, ""])
 
 
 def _against(summary: Mapping[str, Any], anchor: str) -> dict[str, str]:
