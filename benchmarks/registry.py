@@ -10,7 +10,7 @@ from types import ModuleType
 
 from benchmarks.timing import Contender
 
-MODULES = ("peers", "core", "envs", "compat", "search", "ppo", "arena")
+MODULES = ("peers", "core", "envs", "compat", "search", "ppo", "arena", "learners")
 """Modules of this folder with a list ``BENCHMARKS``, in the order of the report."""
 
 
