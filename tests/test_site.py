@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -76,3 +77,18 @@ def test_search_finds_text_and_docstrings(site):
     assert "RULES.html" in found
     assert "reference/ginrummy_env.core.melds.html" in found
     assert "notebooks/01_quickstart.html" in found
+
+
+def test_search_works_from_the_disk_without_a_server(site):
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no Chromium on this machine")
+    page = subprocess.run(
+        [
+            *(chromium, "--headless", "--no-sandbox", "--virtual-time-budget=20000", "--dump-dom"),
+            f"{(site / 'index.html').as_uri()}?q=undercut",
+        ],
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert re.search(r'md-search-result__meta">\d+ matching documents', page)

@@ -1,4 +1,4 @@
-"""The cost of a run on a cluster, from the command line: ``python -m benchmarks.cluster``."""
+"""The cost of a run on a cluster, from the command line: ``ginrummy cluster cost``."""
 
 import argparse
 from pathlib import Path
@@ -11,19 +11,21 @@ from benchmarks.cluster.simulate import simulate
 from ginrummy_env.files import require_free
 from ginrummy_training.storage import read_json
 
+MEASURED = Path(__file__).parents[2] / "results" / "scale" / "measured.json"
+
 
 def main() -> None:
     """Print what a night on a cluster gives."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.cluster", allow_abbrev=False,
+        prog="ginrummy cluster cost", allow_abbrev=False,
         description="What a night on a cluster gives: games against simple, and how close the "
         "share of games won is then known. The assumptions are in benchmarks/cluster/cost.py.",
     )  # fmt: skip
     parser.add_argument("--workers", type=int, default=1000, help="CPUs (1000)")
     parser.add_argument("--hours", type=float, default=8.0, help="(8)")
     parser.add_argument("--points", type=float, default=0.2, help="the interval wanted, ± (0.2)")
-    parser.add_argument("--measured", type=Path, default=Path("results/scale/measured.json"),
-                        help="what benchmarks.cluster.measure wrote")  # fmt: skip
+    parser.add_argument("--measured", type=Path, default=MEASURED,
+                        help="what `ginrummy cluster measure` wrote")  # fmt: skip
     parser.add_argument("--simulate", action="store_true", help="play each night event by event")
     parser.add_argument("--plot", type=Path, metavar="PNG", help="draw it too")
     parser.add_argument("--force", action="store_true", help="overwrite the figure")

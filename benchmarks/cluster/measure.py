@@ -1,6 +1,6 @@
 """Measure what `cost` needs: what games and ranges cost, here, and what Ray adds.
 
-    python -m benchmarks.cluster.measure --out results/scale
+    ginrummy cluster measure --out runs/scale
 
 CPU seconds are the processor's, so that what else runs on the machine hardly moves them.
 """
@@ -167,7 +167,7 @@ def timed(way: str, games: int, **how: Any) -> dict[str, Any]:
 def main() -> None:
     """Measure, and write measured.json."""
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.cluster.measure", description=__doc__, allow_abbrev=False,
+        prog="ginrummy cluster measure", description=__doc__, allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )  # fmt: skip
     parser.add_argument("--out", type=Path, default=Path("results/scale"), help="a folder")

@@ -9,6 +9,7 @@ import csv
 import importlib
 import posixpath
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,8 @@ PAGES = {
 }
 """Pages outside docs/, and where they are on the site."""
 
+NOTEBOOKS = [f"notebooks/{path.name}" for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+
 LINK = re.compile(r"(?P<text>\]\()(?P<target>[^)\s#:]+)(?P<anchor>#[^)\s]*)?\)")
 ANCHOR = re.compile(r"\]\(#(?P<anchor>[^)\s]+)\)")
 
@@ -35,21 +38,39 @@ MOST_ROWS = 30
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Put the pages of the reference into the navigation."""
-    for section in config.nav or []:
-        for entries in section.values():
-            for entry in entries if isinstance(entries, list) else []:
-                if isinstance(entry, dict) and entry.get("Python") == "reference":
-                    entry["Python"] = [
-                        {
-                            package: [
-                                {name.removeprefix(f"{package}."): _reference(name)}
-                                for name in public_modules(package)
-                            ]
-                        }
-                        for package in PACKAGES
-                    ]
+    """Put notebooks, reference and pages that are not named into the navigation."""
+    reference = [
+        {package: [{name.removeprefix(f"{package}."): _reference(name)}
+                   for name in public_modules(package)]}
+        for package in PACKAGES
+    ]  # fmt: skip
+    notebooks = [site_path(path) for path in NOTEBOOKS]
+    config.nav = _filled(config.nav, {"reference": reference, "notebooks": notebooks})
+    named = set(_leaves(config.nav))
+    left = [
+        path.name for path in sorted(Path(config.docs_dir).glob("*.md")) if path.name not in named
+    ]
+    if left:
+        config.nav.append({"More": left})
     return config
+
+
+def _filled(nav: Any, parts: dict[str, Any]) -> Any:
+    """Return a navigation whose placeholders are replaced."""
+    if isinstance(nav, list):
+        return [_filled(each, parts) for each in nav]
+    if isinstance(nav, dict):
+        return {title: _filled(each, parts) for title, each in nav.items()}
+    return parts.get(nav, nav)
+
+
+def _leaves(nav: Any) -> Iterator[str]:
+    """Yield the pages of a navigation."""
+    if isinstance(nav, str):
+        yield nav
+    else:
+        for each in nav.values() if isinstance(nav, dict) else nav:
+            yield from _leaves(each)
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -62,12 +83,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for source, uri in PAGES.items():
         texts[source] = (ROOT / source).read_text(encoding="utf-8")
         add(uri, texts[source])
-    for path in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        source = f"notebooks/{path.name}"
-        texts[source], pictures = notebook_page(path)
+    for source in NOTEBOOKS:
+        texts[source], pictures = notebook_page(ROOT / source)
         add(site_path(source), texts[source])
         for name, data in pictures.items():
-            add(f"notebooks/{path.stem}/{name}", data)
+            add(f"{source.removesuffix('.ipynb')}/{name}", data)
     for package in PACKAGES:
         for name in public_modules(package):
             add(_reference(name), reference_page(name))
@@ -90,7 +110,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Turn the links of the repository into those of the site."""
     uri = page.file.src_uri
-    source = next((each for each in _sources() if site_path(each) == uri), f"{DOCS}/{uri}")
+    source = next(
+        (each for each in (*PAGES, *NOTEBOOKS) if site_path(each) == uri), f"{DOCS}/{uri}"
+    )
 
     def turned(found: re.Match[str]) -> str:
         path = repository_path(source, found["target"])
@@ -102,10 +124,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = LINK.sub(turned, markdown)
     # Jupyter's anchors keep capitals and signs.
     return ANCHOR.sub(lambda found: f"](#{_slug(found['anchor'])})", markdown)
-
-
-def _sources() -> list[str]:
-    return [*PAGES, *(f"notebooks/{path.name}" for path in (ROOT / "notebooks").glob("*.ipynb"))]
 
 
 def _slug(anchor: str) -> str:
@@ -147,14 +165,13 @@ def folder_page(path: str) -> str:
     for name in names:
         if name.endswith(".png"):
             lines += [f"![{name}]({base}/{name})", ""]
-        elif name.endswith(".csv"):
+    for name in names:
+        if name.endswith(".csv"):
             rows = list(csv.reader((ROOT / path / name).read_text(encoding="utf-8").splitlines()))
             if len(rows) <= MOST_ROWS:
+                rows.insert(1, ["---"] * len(rows[0]))
                 lines += [f"## {name}", ""]
-                lines += [
-                    "| " + " | ".join(row) + " |" for row in (rows[0], ["---"] * len(rows[0]))
-                ]
-                lines += ["| " + " | ".join(row) + " |" for row in rows[1:]] + [""]
+                lines += ["| " + " | ".join(row) + " |" for row in rows] + [""]
     lines += ["## Files", ""] + [f"- [{name}]({base}/{name})" for name in names]
     return "\n".join(lines) + "\n"
 

@@ -250,6 +250,8 @@ class DealTree:
     """[T] what led here: an action, the card of a chance node, or the number of the beginning."""
     points: Points
     """[T] int16, what player 0 gets where the deal is over."""
+    outcome: Int8
+    """[T] how it is over: `Outcome`."""
     information_set: Numbers
     """[T] of a decision, else -1."""
     player: Int8
@@ -286,6 +288,7 @@ def deal_tree(rules: Rules, dealer: int = 1, most: int = MOST_NODES) -> DealTree
     parents: list[Numbers] = []
     labels: list[Numbers] = []
     points: list[Points] = []
+    outcomes: list[Int8] = []
     keys: list[Numbers] = []  # what was seen and by whom in one number; -1 of no decision
     examples: list[BatchState] = []  # one history of each information set
     sets: list[Numbers] = []  # and the key of each
@@ -297,6 +300,7 @@ def deal_tree(rules: Rules, dealer: int = 1, most: int = MOST_NODES) -> DealTree
         labels += [np.full(chance, DRAW_STOCK), level.label]
         won = np.where(state.winner == 0, state.points, -state.points)
         points += [np.zeros(chance, np.int16), np.where(state.winner == NOBODY, 0, won)]
+        outcomes += [np.zeros(chance, np.int8), state.outcome]
         key = np.where(over, -1, 2 * level.seen[rows, state.player] + state.player)
         keys += [np.full(chance, -1), key]
         unique, first = np.unique(key, return_index=True)
@@ -315,6 +319,7 @@ def deal_tree(rules: Rules, dealer: int = 1, most: int = MOST_NODES) -> DealTree
         parent=np.concatenate(parents),
         label=np.concatenate(labels),
         points=np.concatenate(points),
+        outcome=np.concatenate(outcomes),
         information_set=np.where(key < 0, -1, number[key]),
         player=states.player.copy(),
         legal=action_masks(states, rules),

@@ -22,7 +22,12 @@ from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.deal_infos import DealResult, EndedDeals
 from ginrummy_env.envs.episodes import Episodes, advance
 from ginrummy_env.envs.observing import Observer, Seen, privileged_state
-from ginrummy_env.envs.opponents import OpponentError, Opponents, OtherSeats, PolicyLike
+from ginrummy_env.envs.opponents import (
+    OpponentError,
+    Opponents,
+    OtherSeats,
+    PolicyLike,
+)
 from ginrummy_env.envs.options import EpisodeOptions, IllegalAction
 from ginrummy_env.envs.shaping import DeadwoodShaping
 from ginrummy_env.envs.starts import Start

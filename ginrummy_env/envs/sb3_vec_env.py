@@ -36,10 +36,11 @@ from ginrummy_env.envs.options import (
 )
 from ginrummy_env.envs.rendering import Screen
 from ginrummy_env.envs.starts import deck_list, read_start
+from ginrummy_env.envs.vector_env import LearnerBatch
 from ginrummy_env.policy import Policy
 
 
-class GinRummyVecEnv(VecEnv):
+class GinRummyVecEnv(LearnerBatch, VecEnv):
     """N games of gin rummy for Stable-Baselines3, a learner in each; policies play the other seats.
 
     A row whose episode ends is reset in the same step. Its info then has
@@ -80,30 +81,6 @@ class GinRummyVecEnv(VecEnv):
             self.games.observer.space(),
             spaces.Discrete(NUM_ACTIONS),
         )
-
-    @property
-    def rules(self) -> Rules:
-        """The settings of the games."""
-        return self.games.episodes.options.rules
-
-    def set_opponent(self, policy: PolicyLike | OpponentPool) -> None:
-        """Let all learners play against another policy from the opponents' next decision on.
-
-        Raises:
-            ValueError: not a policy, or an unknown name; says which there are.
-        """
-        self.games.set_opponent(policy)
-
-    def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
-        """Let the learners play against other policies; see `opponents.OtherSeats.put`."""
-        self.games.set_opponent(opponent, assignment)
-
-    def provenance(self) -> dict[str, NDArray[Any]]:
-        """Return seeds, game numbers and deal numbers, [N] each, which name the decks in play.
-
-        For the environment's owner, to replay a game; see `Episodes.provenance`.
-        """
-        return self.games.episodes.provenance()
 
     def seed(self, seed: int | None = None) -> Sequence[int | None]:
         """Begin new streams of games with the next `reset`: row i plays stream i of the seed.

@@ -30,7 +30,41 @@ from ginrummy_env.envs.starts import read_start
 Infos = dict[str, Any]
 
 
-class GinRummyVectorEnv(VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
+class LearnerBatch:
+    """What the vector environments of every library have in common.
+
+    Attributes:
+        games: the games of the learners.
+    """
+
+    games: LearnerGames
+
+    @property
+    def rules(self) -> Rules:
+        """The settings of the games."""
+        return self.games.episodes.options.rules
+
+    def set_opponent(self, policy: PolicyLike | OpponentPool) -> None:
+        """Let all learners play against another policy from the opponents' next decision on.
+
+        Raises:
+            ValueError: not a policy, or an unknown name; says which there are.
+        """
+        self.games.set_opponent(policy)
+
+    def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
+        """Let the learners play against other policies; see `opponents.OtherSeats.put`."""
+        self.games.set_opponent(opponent, assignment)
+
+    def provenance(self) -> dict[str, NDArray[Any]]:
+        """Return seeds, game numbers and deal numbers, [N] each, which name the decks in play.
+
+        For the environment's owner, to replay a game; see `Episodes.provenance`.
+        """
+        return self.games.episodes.provenance()
+
+
+class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
     """N games of gin rummy, a learner in each; policies play the other seats.
 
     ``infos["action_mask"]`` is int8[N, 108] and fits the observations that are returned with it;
@@ -80,30 +114,6 @@ class GinRummyVectorEnv(VectorEnv[Any, NDArray[np.integer], NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
         self._over = np.zeros(self.num_envs, dtype=np.bool_)
-
-    @property
-    def rules(self) -> Rules:
-        """The settings of the games."""
-        return self.games.episodes.options.rules
-
-    def set_opponent(self, policy: PolicyLike | OpponentPool) -> None:
-        """Let all learners play against another policy from the opponents' next decision on.
-
-        Raises:
-            ValueError: not a policy, or an unknown name; says which there are.
-        """
-        self.games.set_opponent(policy)
-
-    def set_opponents(self, opponent: Opponents, assignment: ArrayLike | None = None) -> None:
-        """Let the learners play against other policies; see `opponents.OtherSeats.put`."""
-        self.games.set_opponent(opponent, assignment)
-
-    def provenance(self) -> dict[str, NDArray[Any]]:
-        """Return seeds, game numbers and deal numbers, [N] each, which name the decks in play.
-
-        For the environment's owner, to replay a game; see `Episodes.provenance`.
-        """
-        return self.games.episodes.provenance()
 
     def reset(
         self,

@@ -309,6 +309,13 @@ def test_bench_measures_where_there_is_no_checkout(monkeypatch, capsys, tmp_path
     assert "checkout" in err
 
 
+def test_the_cost_of_a_cluster(capfd):
+    code, out, _ = run(capfd, "cluster", "cost", "--workers", "10", "--hours", "1")
+    assert code == 0
+    assert out.startswith("10 CPUs, 1 h")
+    assert run(capfd, "cluster", "cost", "--help")[1].startswith("usage: ginrummy cluster cost")
+
+
 def test_one_process_for_little_and_one_a_core_for_much(monkeypatch):
     monkeypatch.setattr(console.os, "sched_getaffinity", lambda pid: range(4), raising=False)
     options = type("Options", (), {"workers": None, "games": 900})
@@ -357,7 +364,7 @@ def test_a_killed_terminal_game_loses_nothing(capsys, monkeypatch, tmp_path, nam
     monkeypatch.setattr("builtins.input", lambda prompt: "quit")
     code, out, err = run(capsys, "play", "--out", path)
     assert (code, err) == (0, "")
-    assert f"The game is in {path}; run the same command to resume." in out
+    assert f"The game is in {path}; run the same command to resume." in " ".join(out.split())
     assert load(path) == [record]
 
 
@@ -389,7 +396,7 @@ def test_files_are_replaced_by_force_only(capsys, tmp_path):
         assert path.stat().st_mtime_ns > before
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["analyse"], ["fit"]])
+@pytest.mark.parametrize("arguments", [[], ["--help"], ["analyse"], ["fit"], ["cluster"]])
 def test_a_command_without_arguments_prints_its_help(capsys, arguments):
     code, out, err = run(capsys, *arguments)
     assert (code, err) == (0, "")

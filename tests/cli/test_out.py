@@ -16,6 +16,8 @@ FILES = {
     "fit champion": (("--rules", "eaai"), "weights.json"),
     "fit belief": ((), "belief.npz"),
     "fit deal-points": ((), "points.npz"),
+    "ladder page": (("results/ladder-eaai",), "LADDER.md"),
+    "plot": (("gain.json",), "gain.png"),
     "render": ((), "position.svg"),
     "search-gain": (("search:4",), "gain.json"),
 }
@@ -23,6 +25,7 @@ FILES = {
 
 FOLDERS = {
     "benchmark": (("simple", "--protocol", "smoke"), "card.json"),
+    "exact": (("random", "--rules", "nano,turn_bound=1"), "exact.json"),
     "demo": ((), "game.html"),
     "experiments": (("--only", "E1"), "E1.json"),
     "fit belief-check": ((), "belief.json"),

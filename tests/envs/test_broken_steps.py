@@ -73,10 +73,10 @@ def reset(env):
         env.reset(seed=3)
 
 
-@every_environment
+@pytest.mark.parametrize("name", [*ENVIRONMENTS, *OLD])
 def test_wrong_actions_of_the_learner_change_nothing(name):
     """Illegal ones, other types, other shapes: the game goes on as if they had not been."""
-    env, twin = ENVIRONMENTS[name](), ENVIRONMENTS[name]()
+    env, twin = (ENVIRONMENTS | OLD)[name](), (ENVIRONMENTS | OLD)[name]()
     for each in (env, twin):
         reset(each)
     wrong = [107, -1, 10**6, 105.0, True, None, "take", [[105]]]
@@ -91,6 +91,19 @@ def test_wrong_actions_of_the_learner_change_nothing(name):
         for each in (env, twin):
             each.step(legal(each, number))
     assert pickle.dumps(state_of(env)) == pickle.dumps(state_of(twin))
+
+
+def test_wrong_actions_in_the_parallel_api_change_nothing():
+    env = ginrummy_env.parallel_env()
+    env.reset(seed=3)
+    state = env.unwrapped._games.state
+    before = pickle.dumps(state)
+    for action in (105.0, True, "take", [[105]], None):
+        with pytest.raises((ValueError, AssertionError), match=r"needed|action space"):
+            env.step(dict.fromkeys(env.agents, action))
+        assert pickle.dumps(state) == before
+        assert len(env.agents) == 2
+    env.step(dict.fromkeys(env.agents, legal(env.unwrapped, 0)))
 
 
 @every_environment

@@ -60,6 +60,9 @@ def said_by(lines):
         ("ks", "discard Ks"),
         ("10d", "discard Td"),
         ("knock ah", "knock Ah"),
+        ("T♣", "discard Tc"),
+        ("10♣", "discard Tc"),
+        ("Tc", "discard Tc"),
         ("d T♣", "discard Tc"),
         ("knock 10♥", "knock Th"),
         ("Q♦\ufe0e", "discard Qd"),
@@ -108,12 +111,12 @@ TAKE_8H = (105,)
 def test_why_an_action_is_not_legal():
     view = make_view(position(DECK, TAKE_8H), CLASSIC)
     legal = np.flatnonzero(view.action_masks()[0]).tolist()
-    assert "do not hold Kh" in why_not(view, parse_card("Kh"), legal)
-    assert "just taken 8h" in why_not(view, parse_card("8h"), legal)
+    assert "do not hold K♥" in why_not(view, parse_card("Kh"), legal)
+    assert "just taken 8♥" in why_not(view, parse_card("8h"), legal)
     assert "cannot draw now" in why_not(view, 104, legal)
     assert "11 melded" in why_not(view, BIG_GIN, legal)
     sentence = why_not(view, KNOCK + parse_card("As"), legal)
-    assert re.search(r"Without As you have \d+ points of deadwood; 10 is", sentence)
+    assert re.search(r"Without A♠ you have \d+ points of deadwood; 10 is", sentence)
     opening = make_view(position(DECK), CLASSIC)
     first = why_not(opening, parse_card("As"), [105, PASS])
     assert first == "First you have to draw a card: take or pass."

@@ -39,11 +39,14 @@ def who_plays(options: argparse.Namespace, pairings: int = 1) -> dict[str, Any]:
     return {"runner": RayRunner(options.ray, games=options.range, workers=options.workers)}
 
 
+def width_is_known() -> bool:
+    """Return whether the output is a terminal, or COLUMNS says how wide it is."""
+    return sys.stdout.isatty() or "COLUMNS" in os.environ
+
+
 def columns() -> int:
-    """Return the width of the terminal, or COLUMNS; 100 where the output is neither."""
-    if sys.stdout.isatty() or "COLUMNS" in os.environ:
-        return shutil.get_terminal_size((100, 24)).columns
-    return 100
+    """Return the width of the terminal, or COLUMNS; 100 where neither is known."""
+    return shutil.get_terminal_size((100, 24)).columns if width_is_known() else 100
 
 
 def show_tables(*tables: object) -> None:

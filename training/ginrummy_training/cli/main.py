@@ -33,6 +33,7 @@ GROUPS = {
     "strength": {
         "benchmark": "play a frozen protocol and write a card to cite",
         "exploit": "train a best response: what a policy loses at least",
+        "exact": "solve a small deck: its value, and how exploitable agents are",
         "ladder": "add an entry to a ladder, or write its page",
     },
     "train": {
@@ -50,6 +51,7 @@ GROUPS = {
         "plot": "draw kept results again",
         "fit": "fit the data files that agents use",
         "notebooks": "run the notebooks",
+        "cluster": "what a run on a cluster costs",
     },
 }
 """The commands in the order of the help."""

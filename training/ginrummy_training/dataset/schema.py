@@ -51,7 +51,6 @@ def _by_both(name: str, text: str) -> list[Column]:
 
 
 _MASKS = ("known", "taken", "discarded", "declined")
-_SCORES = ("score", "deals_won")
 
 COLUMNS: tuple[Column, ...] = (
     Column("game", "int64", WHICH, "number of the game; its decks are those of pair game // 2"),

@@ -24,6 +24,7 @@ from ginrummy_env.core.view import ME, View, players_of
 from ginrummy_env.render import position_text
 from ginrummy_env.render.position import points_words
 from ginrummy_env.render.text import sign_name
+from ginrummy_training.play.wrapping import wrapped
 
 HELP = """\
   draw              take the top card of the stock            (short: s)
@@ -37,7 +38,8 @@ HELP = """\
   show              the table again
   help              this list                                 (h, ?)
   quit              stop playing                              (q)
-A card is its rank, A 2 3 4 5 6 7 8 9 T J Q K (10 does too), and its suit, s h d c."""
+A card is written as it is shown, T♣, or with a letter for the suit, s h d c: Tc. The ten is T; 10
+does too: 10♣ or 10c."""
 
 
 CardName = Callable[[int], str]
@@ -59,6 +61,7 @@ class Human:
         opponent: str = "Opponent",
         color: bool = False,
         ascii: bool = False,
+        width: Callable[[], int] | None = None,
     ) -> None:
         """Say how to talk to the person.
 
@@ -69,8 +72,9 @@ class Human:
             opponent: what the other player is called.
             color: whether the terminal has colours.
             ascii: letters for the suits.
+            width: returns the columns at which lines are broken; None: they are not.
         """
-        self.ask, self.show = ask or input, show
+        self.ask, self._show, self.width = ask or input, show, width
         self.names = ("You", opponent)
         self.color, self.ascii = color, ascii
         self.card: CardName = format_card if ascii else sign_name
@@ -89,6 +93,10 @@ class Human:
         for row in np.flatnonzero(view.to_move):
             actions[row] = self._choose(view.select([row]))
         return actions
+
+    def show(self, text: str) -> None:
+        """Show a text, its lines broken where the terminal ends."""
+        self._show(text if self.width is None else wrapped(text, self.width()))
 
     def table(self, view: View) -> None:
         """Show the table as the player sees it."""
@@ -133,7 +141,7 @@ class Human:
                     continue
                 if action in legal:
                     return action
-                self.show(why_not(view, action, legal))
+                self.show(why_not(view, action, legal, self.card))
 
 
 def read_action(typed: str) -> int:
@@ -171,11 +179,11 @@ def _choices(legal: list[int]) -> str:
     return f"[{', '.join(kinds)}, melds, help] "
 
 
-def why_not(view: View, action: int, legal: list[int]) -> str:
+def why_not(view: View, action: int, legal: list[int], card_name: CardName = sign_name) -> str:
     """Return why an action is not legal, in a sentence."""
     if action < DRAW_STOCK:
         card = action % NUM_CARDS
-        name = format_card(card)
+        name = card_name(card)
         if not any(other < DRAW_STOCK for other in legal):
             ways = " or ".join(format_action(other) for other in legal)
             return f"First you have to draw a card: {ways}."

@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     import secrets
     from contextlib import suppress
 
-    from ginrummy_training.cli.console import color
+    from ginrummy_training.cli.console import color, columns
     from ginrummy_training.play.terminal import open_game, play
     from ginrummy_training.play.terminal_player import Human
 
@@ -69,7 +69,9 @@ def run(options: argparse.Namespace) -> int:
         fresh_seed=secrets.randbits(32),
         force=options.force,
     )
-    human = Human(opponent=game.agent.partition(":")[0], color=color(), ascii=options.ascii)
+    human = Human(
+        opponent=game.agent.partition(":")[0], color=color(), ascii=options.ascii, width=columns
+    )
     with suppress(ImportError):  # where there is none, what is typed can't be edited
         import readline  # noqa: F401
     play(human, game)

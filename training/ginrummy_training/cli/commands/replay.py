@@ -52,9 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Show a recorded game."""
     from ginrummy_env.records.recorder import load
-    from ginrummy_training.cli.console import color
+    from ginrummy_training.cli.console import color, columns, width_is_known
     from ginrummy_training.play.terminal import replay_game
     from ginrummy_training.play.terminal_player import QuitGame
+    from ginrummy_training.play.wrapping import wrapped
 
     records = load(options.file)
     if not 1 <= options.game <= len(records):
@@ -76,11 +77,14 @@ def run(options: argparse.Namespace) -> int:
         except EOFError:
             raise QuitGame from None
 
+    def show(text: str) -> None:
+        print(wrapped(text, columns()))
+
     stopping = sys.stdin.isatty() and sys.stdout.isatty() and not (options.all or options.lines)
     try:
         replay_game(
             record,
-            print,
+            print if options.lines or not width_is_known() else show,
             viewer=None if options.view == "both" else int(options.view),
             deal=None if options.deal is None else options.deal - 1,
             lines=options.lines,

@@ -18,6 +18,7 @@ examples:
   ginrummy plot results/training/ablations.csv --out ablations.png
   ginrummy plot results/search/eaai-curve.json --out gain.png
   ginrummy plot results/search/belief.json --out belief.png
+  ginrummy plot results/nano/exact.json --out exact.png
 
 Learning curves of several runs in one picture: ginrummy curves.
 """
@@ -27,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument(
         "results", type=Path, metavar="RESULTS",
-        help="folder of a tournament; ablations.csv; JSON of search-gain or fit belief-check",
+        help="folder of a tournament; ablations.csv; JSON of search-gain, exact, fit belief-check",
     )  # fmt: skip
     add_out(parser, "file for the picture (png, svg, pdf); of a tournament a folder", required=True)
     add_force(parser)
@@ -74,11 +75,13 @@ def picture_of(path: Path) -> "Picture":
 
         return ablation_picture(read_rows(path))
     found = read_json(path)
-    for key, draw in (("variants", _gain), ("reliability", _belief)):
+    pictures = {"variants": _gain, "reliability": _belief, "solvers": _exact}
+    for key, draw in pictures.items():
         if isinstance(found, dict) and key in found:
             return draw(found)
     raise ResultError(
-        f"{path}: neither a tournament, nor ablations, search gains or a check of the belief"
+        f"{path}: neither a tournament, nor ablations, search gains, a check of the belief "
+        "or exact results"
     )
 
 
@@ -86,6 +89,12 @@ def _gain(found: dict[str, Any]) -> "Picture":
     from ginrummy_training.analysis.search_figures import gain_picture
 
     return gain_picture(found)
+
+
+def _exact(found: dict[str, Any]) -> "Picture":
+    from ginrummy_training.strength.exact_figure import exact_picture
+
+    return exact_picture(found)
 
 
 def _belief(found: dict[str, Any]) -> "Picture":
