@@ -22,7 +22,7 @@ from ginrummy_env.policy import Policy, make_policy
 from ginrummy_training.evaluation.lockstep import Games, Lockstep
 
 GAMES, STEPS, ROUNDS = 256, 150, 7
-BASELINE_GAMES = 2_000
+BASELINE_GAMES = 1_000
 
 PLAYER = """
 import json, sys

@@ -18,16 +18,19 @@ from ginrummy_agents.external import ExternalPolicy, Limits, ProgramError, proto
 from ginrummy_agents.external.java_bridge import bridge_agent, compile_bridge
 from ginrummy_env.core.actions import PASS, TAKE_UPCARD, format_action, random_actions
 from ginrummy_env.core.cards import format_card, format_hand
-from ginrummy_env.core.game import new_games, next_deals
+from ginrummy_env.core.game import new_games, next_deals, restart
 from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.rules import EAAI, MINI
 from ginrummy_env.core.sampling import sample_states
+from ginrummy_env.core.state import NOBODY
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Forfeit, SeatPolicy, make_policy
+from ginrummy_training.evaluation import ranges
 from ginrummy_training.evaluation.lockstep import Games, Lockstep
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_summary import summarise
+from ginrummy_training.evaluation.processes import play_games
 
 ROOT = Path(__file__).parents[2]
 BOT = ROOT / "tests" / "helpers" / "arena_bot.py"
@@ -88,6 +91,34 @@ def test_a_request_says_what_the_view_says():
             assert request["dealer"] == ("you" if view.is_dealer[row] else "opponent")
             assert request["stock"] == view.stock_count[row]
             assert len(request["events"]) == view.step_count[row]
+
+
+def test_reports_show_the_opponents_cards_only_after_a_knock():
+    seen = set()
+    state, rng, policy = new_games(3, 40, EAAI), np.random.default_rng(3), make_policy("simple")
+    for _ in range(120):
+        actions = random_actions(action_masks(state, EAAI), rng.random(40))
+        actions[:20] = policy.act(make_view(state, EAAI), rng)[:20]
+        step(state, actions, EAAI)
+        over = np.flatnonzero(state.over)
+        part = make_view(state, EAAI).select(over)
+        reports = protocol.deal_reports(part, range(len(over)), [0] * len(over))
+        for row, line in enumerate(reports):
+            report = json.loads(line)
+            knocked = part.knocker[row] != NOBODY
+            seen.add(bool(knocked))
+            assert ("opponent_hand" in report) == knocked
+            if knocked:
+                other = state.hands[over[row], 1 - part.player[row]]
+                assert report["opponent_hand"].split() == format_hand(other).split()
+                defender = report["opponent_hand" if report["knocker"] == "you" else "hand"]
+                cards = [card for laid, _ in report["layoffs"] for card in laid.split()]
+                cards += " ".join(report["defender_melds"]).split()
+                assert len(cards) == len(set(cards))
+                assert set(cards) <= set(defender.split())
+        state = state.select(np.arange(40))
+        restart(state, over, 3, over + 100 + int(state.step_count.sum()), EAAI)
+    assert seen == {True, False}
 
 
 def test_events_name_players_and_the_cards_they_took():
@@ -256,6 +287,32 @@ def test_nothing_is_left_behind_when_the_host_is_killed(tmp_path, how):
         assert host.stdout.readline() == b"ready\n"
         host.send_signal(how)
     assert gone(map(int, (tmp_path / "pids").read_text().split()))
+
+
+def test_workers_keep_a_program_from_range_to_range(tmp_path, monkeypatch):
+    """And play the games of one process; their programs end with them."""
+    monkeypatch.setattr(ranges, "FIRST_GAMES", 4)
+    monkeypatch.setattr(ranges, "RANGE_SECONDS", 1e-9)  # every range is a short one
+    monkeypatch.setenv("ARENA_STARTS", str(tmp_path / "starts"))
+    agent = f"exec:{sys.executable} -I {BOT} none"
+    alone = play_match(agent, "simple", games=16, seed=6, rules=SHORT)
+    (tmp_path / "starts").unlink()
+    shared = play_match(agent, "simple", games=16, seed=6, rules=SHORT, workers=2)
+    assert (shared.table == alone.table).all()
+    pids = (tmp_path / "starts").read_text().split()
+    assert len(pids) <= 2
+    assert gone(map(int, pids))
+
+
+def test_a_node_of_a_cluster_plays_a_programs_games(tmp_path):
+    """It is sent the job, whose programs it starts itself."""
+    agent = f"exec:{sys.executable} -I {BOT} none"
+    alone = play_match(agent, "simple", games=4, seed=6, rules=SHORT)
+    numbers = np.arange(4)
+    games = Games(np.zeros(4, dtype=np.intp), numbers, np.tile(np.int8([0, 1]), (4, 1)))
+    job = ranges.Job((agent, "simple"), games, SHORT, 6, 1000, 4)
+    _, (_, table, _) = play_games(pickle.loads(pickle.dumps(job)))
+    assert (table[np.argsort(table["game"])] == alone.table).all()
 
 
 def test_the_example_player_plays():

@@ -13,6 +13,9 @@ def say(message):
 
 def play(fault, after):
     moves = 0
+    if "ARENA_STARTS" in os.environ:
+        with open(os.environ["ARENA_STARTS"], "a") as starts:
+            starts.write(f"{os.getpid()} ")
     for line in sys.stdin:
         message = json.loads(line)
         if message["type"] == "hello":
