@@ -12,7 +12,7 @@ from ginrummy_env.core.actions import BIG_GIN, DRAW_STOCK, KNOCK, PASS, TAKE_UPC
 from ginrummy_env.core.cards import NO_CARD, NUM_CARDS
 from ginrummy_env.core.state import NOBODY, NUM_PLAYERS
 from ginrummy_env.core.view import View
-from ginrummy_env.records.recorder import Annotation, DealRecord, GameRecord
+from ginrummy_env.records.recorder import Annotation, GameRecord
 from ginrummy_env.render.html import spoken_name
 from ginrummy_env.render.position import OUTCOME_WORDS, Group, Position, Side, points_words
 from ginrummy_env.render.reading import read_position
@@ -183,7 +183,8 @@ def sheet(record: GameRecord, names: Sequence[str], sums: dict[int, str] | None 
         rows.append(
             {
                 "deal": deal.number + 1,
-                "result": _result(deal, names),
+                "result": OUTCOME_WORDS[end.outcome],
+                "winner": "" if end.winner == NOBODY else names[end.winner],
                 "sum": (sums or {}).get(deal.number, ""),
                 "points": [end.points if end.winner == p else 0 for p in range(NUM_PLAYERS)],
                 "scores": list(end.scores),
@@ -195,12 +196,6 @@ def sheet(record: GameRecord, names: Sequence[str], sums: dict[int, str] | None 
         "bonuses": bonuses(record),
         "target": record.rules.target,
     }
-
-
-def _result(deal: DealRecord, names: Sequence[str]) -> str:
-    assert deal.end is not None
-    words = OUTCOME_WORDS[deal.end.outcome]
-    return words if deal.end.winner == NOBODY else f"{words}, {names[deal.end.winner]}"
 
 
 def bonuses(record: GameRecord) -> list[Json]:

@@ -69,7 +69,8 @@ def main():
             context.close()
         browser.close()
     for path in (*DOCS.glob("replay-*.png"), *DOCS.glob("play-*.png")):
-        Image.open(path).convert("RGB").quantize(160).save(path, optimize=True)
+        picture = Image.open(path).convert("RGB")
+        picture.quantize(256, method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
 
 
 if __name__ == "__main__":

@@ -106,9 +106,9 @@ function sheetElement(sheet, names, rows, withBonuses) {
     body.append(el("tr", {}, el("th", { scope: "row", class: "words" }, "before"), ...sheet.start.map((score) => el("td", { class: "number" }, String(score)))));
   }
   for (const row of rows) {
-    const words = `${row.deal}. ${row.result}`;
+    const words = `${row.deal}. ${row.result}`, winner = row.winner ? `, ${row.winner}` : "";
     const cells = row.points.map((points, player) => el("td", { class: "number" }, points ? `+${points} ` : "", el("span", { class: points ? "" : "faint" }, `= ${row.scores[player]}`)));
-    body.append(el("tr", {}, el("th", { scope: "row", class: "words", title: words }, words), ...cells));
+    body.append(el("tr", {}, el("th", { scope: "row", class: "words", title: words + winner }, words, el("span", { class: "sr" }, winner)), ...cells));
     if (row.sum) body.append(el("tr", { class: "sum" }, el("td", { class: "words faint small", colspan: 3, title: row.sum }, row.sum)));
   }
   if (withBonuses) {
@@ -126,7 +126,7 @@ const signed = (number, digits) => (number > 0 ? "+" : "") + number.toFixed(digi
 /* What the candidates of a decision are worth, best first, and how far each is from what was done,
    or from what a search's base policy does (`gains`: the difference and half its 95 % interval). */
 function valuesElement(values, caption, { unit = "", gains = null, base = "" } = {}) {
-  const percent = unit.startsWith("chance"), scale = percent ? 100 : 1;
+  const percent = unit.includes("chance"), scale = percent ? 100 : 1;
   const done = values.find((entry) => entry[2]) || values[0];
   const reference = gains ? base : done[0];
   const differences = gains || values.map((entry) => [entry[1] - done[1], 0]);
