@@ -107,7 +107,7 @@ class OpponentBelief:
         )
         if not self.had_turn:
             return f"{hand}, and to knock as soon as they can: they have had no turn to yet."
-        if self.waits < 0.005:
+        if self.waits < 0.01:
             return f"{hand}, and to knock as soon as they can."
         return (
             f"{hand}. In {100 * self.waits:.0f} % of the sampled worlds they could have knocked "

@@ -11,8 +11,9 @@ from ginrummy_env.core.rules import PRESETS, Rules, as_rules
 
 RULES_HELP = f"""\
 rules:
-  A preset ({", ".join(PRESETS)}), settings, or a preset and
-  settings that differ from it: --rules eaai   --rules target=250   --rules eaai,gin_bonus=20
+  A preset ({", ".join(PRESETS)}),
+  settings, or a preset and settings that differ from it:
+  --rules eaai   --rules target=250   --rules eaai,gin_bonus=20
 """
 
 AGENTS_HELP = """\
