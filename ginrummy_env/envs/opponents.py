@@ -205,7 +205,7 @@ class OtherSeats:
 
     def _ask(self, policy: Policy, view: View, rows: Rows, rng: RowRandom) -> NDArray[np.int16]:
         with _failing(policy):
-            if isinstance(policy, SeatPolicy):
+            if self.remember and isinstance(policy, SeatPolicy):
                 actions = policy.act_at(self._seats_in(rows), view, rng)
             else:
                 actions = policy.act(view, rng)
@@ -242,15 +242,16 @@ class OtherSeats:
             view: K rows, what the policies see of the deals.
         """
         self._forfeits[rows] = 0
-        self._report("deals_over", rows, view)
+        self._report("deals_over", rows, self._seats_in(rows), view)
 
     def leave(self, rows: Rows, view: View) -> None:
         """Report that the games in these rows are over, or given up; see `deals_over`."""
         begun = self._seats[rows] != NO_SEAT
         if begun.any():
             rows = rows[begun]
-            self._report("games_over", rows, view.select(begun))
-            self._seats[rows] = NO_SEAT
+            seats = self._seats[rows]
+            self._seats[rows] = NO_SEAT  # also if a policy fails now
+            self._report("games_over", rows, seats, view.select(begun))
 
     def close(self) -> None:
         """End the programs that were named to this environment. They start again if asked."""
@@ -263,14 +264,14 @@ class OtherSeats:
         self._made_here = [one for one in made_here if any(one is x for x in self.policies)]
         _close(one for one in made_here if not any(one is x for x in self.policies))
 
-    def _report(self, event: str, rows: Rows, view: View) -> None:
+    def _report(self, event: str, rows: Rows, seats: NDArray[np.int64], view: View) -> None:
         assigned = self.assignment[rows]
         for number in np.unique(assigned):
             policy = self.policies[number]
             if isinstance(policy, SeatPolicy):
                 places = np.flatnonzero(assigned == number)
                 with _failing(policy):
-                    getattr(policy, event)(self._seats_in(rows[places]), view.select(places))
+                    getattr(policy, event)(seats[places], view.select(places))
 
     def _seats_in(self, rows: Rows) -> NDArray[np.int64]:
         """Return the seats of the games in these rows, new ones where the game is new."""

@@ -259,6 +259,23 @@ def test_a_fault_of_a_program_ends_the_episode_with_the_reason():
     env.close()
 
 
+def test_an_opponent_that_fails_at_the_end_of_a_game_can_be_reset():
+    class Fails(Diary):
+        def games_over(self, seats, view):
+            super().games_over(seats, view)
+            if len(self.games) == 1:
+                raise RuntimeError("cannot take it")
+
+    env = GinRummyEnv(Fails(), seat=0)
+    env.reset(seed=1)
+    while not env.opponent.asked:
+        env.step(int(env.action_masks().argmax()))
+    with pytest.raises(OpponentError, match="cannot take it"):
+        env.reset(seed=2)
+    env.reset(seed=3)
+    env.step(int(env.action_masks().argmax()))
+
+
 def test_an_opponent_sees_its_own_side_alone():
     """Also at the end of deals and games."""
 

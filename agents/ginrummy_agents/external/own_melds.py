@@ -252,4 +252,4 @@ def _points_left(hands: NDArray[np.uint64], melds: Sequence[Melds]) -> NDArray[n
 
 
 def _points(cards: int) -> int:
-    return int(hand_points(np.uint64(cards)))
+    return int(hand_points(np.array([cards], dtype=np.uint64))[0])
