@@ -18,7 +18,7 @@ from ginrummy_agents.rules.base import staying
 from ginrummy_agents.rules.champion import Champion, open_to_taking
 from ginrummy_agents.rules.champion_features import estimate, knock_features
 from ginrummy_agents.rules.lookahead import candidates
-from ginrummy_agents.rules.work_lists import cards_listed
+from ginrummy_agents.rules.work_lists import cards_listed, least_valued
 from ginrummy_agents.search.candidates import candidates_of
 from ginrummy_agents.search.policy import Search
 from ginrummy_agents.search.reasons import Gain
@@ -154,7 +154,7 @@ _TOGETHER = 256
 def _of_champion(policy: Champion, view: View) -> Explanation:
     """Return its estimates of what the deal is worth after each choice that it weighs.
 
-    To knock is weighed with the best discard alone, and not with gin, which it always lays down.
+    To knock is weighed with the best discards alone, and not with gin, which it always lays down.
     """
     values = np.full((len(view), NUM_ACTIONS), np.nan)
     weights = policy.weights(view)
@@ -174,12 +174,14 @@ def _of_champion(policy: Champion, view: View) -> Explanation:
         chosen = candidates(hands, CARD_BIT[view.taken_card[rows]], staying(view, rows))
         places, cards = cards_listed(chosen)
         kept = hands[places] & ~CARD_BIT[cards]
-        values[rows[places], cards] = policy.worth_of_keeping(view, rows[places], kept, cards)
-        best = np.nan_to_num(values[rows, :KNOCK], nan=-np.inf).argmax(axis=1)
-        left = deadwood(hands & ~CARD_BIT[best])
-        may = np.flatnonzero((left <= view.knock_limit[rows]) & (left > 0))
-        knocking = estimate(knock_features(view, rows[may], left[may]), weights.knock)
-        values[rows[may], KNOCK + best[may]] = knocking
+        worth = policy.worth_of_keeping(view, rows[places], kept, cards)
+        values[rows[places], cards] = worth
+        places, cards = cards_listed(least_valued(places, cards, -worth))
+        left = deadwood(hands[places] & ~CARD_BIT[cards])
+        may = (left <= view.knock_limit[rows[places]]) & (left > 0)
+        some = rows[places[may]]
+        knocking = estimate(knock_features(view, some, left[may]), weights.knock)
+        values[some, KNOCK + cards[may]] = knocking
     return Explanation(values, "points of the deal")
 
 

@@ -51,7 +51,8 @@ def test_the_champion_does_what_it_says_is_worth_most(rules):
         known = ~np.isnan(told.values)
         several = known.sum(axis=1) > 1
         # Gin is laid down, not weighed; and what has to be knocked with is not chosen by worth.
-        gin = (view.phase == Phase.DISCARD) & (np.bitwise_count(view.hand) == 11)
+        eleven = np.bitwise_count(view.hand) == view.rules.hand_size + 1
+        gin = (view.phase == Phase.DISCARD) & eleven
         gin[gin] = least_after_discard(view.hand[gin]) == 0
         rows = np.flatnonzero(several & ~gin & known[np.arange(len(view)), actions])
         best = np.where(known, told.values, -np.inf)[rows]
@@ -61,7 +62,7 @@ def test_the_champion_does_what_it_says_is_worth_most(rules):
         compared += len(rows)
         weighed = several & ~gin & (view.phase != Phase.WALL)
         assert known[weighed, actions[weighed]].all()
-    assert compared > 100
+    assert compared > (20 if rules in ("mini", "nano") else 100)  # deals of few cards are short
 
 
 class Dice:
