@@ -312,7 +312,7 @@ NANO = Rules(
 )  # fmt: skip
 """The smallest game that is still gin rummy, for exact results: 8 cards (ace to four of two suits),
 hands of three, one card of stock, three discards at most. A meld is a run of three or four, so gin
-is a run in hand; a knock is three low cards. A deal has 1,120 beginnings, 351,920 histories and
+is a run in hand; a knock is three low cards. A deal has 1,120 beginnings, 323,920 histories and
 47,320 information states of both players (see tests/core/test_small_decks.py)."""
 
 PRESETS: dict[str, Rules] = {
