@@ -199,11 +199,19 @@ class TimedPolicy:
             return self._policy.act(view, rng)
 
 
-def training_share(seed: int) -> Measured:
-    """The environment's share of the time of a MaskablePPO run, the opponent excluded.
+def training_share(
+    seed: int, *, opponent: str = "simple", num_envs: int = 256, of_opponent: bool = False
+) -> Measured:
+    """The environment's share of the time of a MaskablePPO run, or that of the opponent.
 
-    Counted are ``reset``, ``step`` (rules, observation, infos) and the masks; not the opponent's
-    choice of actions.
+    Counted are ``reset``, ``step`` (rules, observation, infos) and the masks; the opponent's choice
+    of actions is counted apart.
+
+    Args:
+        seed: of the run.
+        opponent: its name.
+        num_envs: games at once; the rollout has as many decisions whatever their number.
+        of_opponent: whether the opponent's share is the outcome.
     """
     contrib = require("sb3_contrib", "sb3-contrib", "train")
     from ginrummy_env import GinRummyVecEnv, make_policy
@@ -227,7 +235,8 @@ def training_share(seed: int) -> Measured:
 
     settings = dict(TRAINING)
     layers = settings.pop("layers")
-    env = Timed(settings.pop("num_envs"), TimedPolicy(make_policy("simple"), in_opponent))
+    settings["n_steps"] = settings["n_steps"] * settings.pop("num_envs") // num_envs
+    env = Timed(num_envs, TimedPolicy(make_policy(opponent), in_opponent))
     env.seed(seed)
     policy = {"net_arch": layers}
     model = contrib.MaskablePPO(
@@ -239,12 +248,14 @@ def training_share(seed: int) -> Measured:
     with whole:
         model.learn(TRAINING_STEPS, reset_num_timesteps=False)
     ours_alone = in_env.seconds - in_opponent.seconds
+    counted = in_opponent.seconds if of_opponent else ours_alone
     share = ours_alone / whole.seconds
-    setting = ", ".join(f"{name} {value}" for name, value in TRAINING.items())
+    known = {"games": num_envs, **settings, "layers": layers}
+    setting = ", ".join(f"{name} {value}" for name, value in known.items())
     return Measured(
-        share,
+        counted / whole.seconds,
         (
-            f"MaskablePPO, {TRAINING_STEPS:,} steps against simple ({setting}):",
+            f"MaskablePPO, {TRAINING_STEPS:,} steps against {opponent} ({setting}):",
             f"  {TRAINING_STEPS / whole.seconds:,.0f} steps a processor second",
             f"  environment {share:.1%}, opponent {in_opponent.seconds / whole.seconds:.1%}, "
             f"net and training {1 - in_env.seconds / whole.seconds:.1%}",
@@ -285,8 +296,10 @@ BENCHMARKS: list[Entry] = [
         track=_ONE_GAME,
         unit="steps",
         make=functools.partial(aec_loop, ours()),
-        goals=(Goal(value=2, than="pettingzoo/gin_rummy_v4"),),
-        compare=("rlcard/one game",),
+        goals=(
+            Goal(value=4, than="pettingzoo/gin_rummy_v4"),
+            Goal(value=1, than="rlcard/one game"),
+        ),
     ),
     Benchmark(
         name="aec, raw planes",
@@ -308,11 +321,21 @@ BENCHMARKS: list[Entry] = [
         make=functools.partial(gym_loop, "simple"),
     ),
     *_vector_benchmarks(),
+    *(
+        Measurement(
+            name=f"environment's share of MaskablePPO/{count}",
+            track="training",
+            unit="share",
+            work_out=functools.partial(training_share, num_envs=count),
+            goals=(Goal(value=most, at_most=True),),
+        )
+        for count, most in ((64, 0.20), (256, 0.08), (1024, 0.04))
+    ),
     Measurement(
-        name="environment's share of MaskablePPO",
+        name="ppo's share of MaskablePPO/256",
         track="training",
         unit="share",
-        work_out=training_share,
-        goals=(Goal(value=0.10, at_most=True),),
+        work_out=functools.partial(training_share, opponent="ppo", of_opponent=True),
+        goals=(Goal(value=0.15, at_most=True),),
     ),
 ]

