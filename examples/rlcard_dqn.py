@@ -3,7 +3,8 @@
     python examples/rlcard_dqn.py
 
 Reaches +1.5 points a deal against `random` in 15,000 decisions, a minute on one core: DQN needs
-more. Needs rlcard (the extra ``bench``) and PyTorch. The import registers the environment in RLCard.
+more. Needs rlcard (the extra ``bench``) and PyTorch. The import registers
+the environment in RLCard.
 """
 
 import argparse
