@@ -62,9 +62,9 @@ def run(options: argparse.Namespace) -> int:
     for each in found["variants"]:
         over = each["over_the_first"]
         print(
-            f"{each['search']:40} differs in {100 * each['left']:.1f} %, gains "
-            f"{each['gain']:+.2f} ± {each['half']:.2f} % of games in 100 decisions; over the first "
-            f"{over['gain']:+.2f} ± {over['half']:.2f}"
+            f"{each['search']}: differs in {100 * each['left']:.1f} % of decisions\n"
+            f"    gains {each['gain']:+.2f} ± {each['half']:.2f} % of games in 100 decisions; "
+            f"over the first {over['gain']:+.2f} ± {over['half']:.2f}"
         )
         for kind, gain in each["kinds"].items():
             if "gain" in gain:
