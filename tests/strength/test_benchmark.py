@@ -14,13 +14,13 @@ from ginrummy_training.storage import ResultError
 from ginrummy_training.strength import card as card_module
 from ginrummy_training.strength import protocol as protocols
 from ginrummy_training.strength.card import benchmark, pairs_text, read_card, write_card
-from ginrummy_training.strength.card_figure import ladder_picture
 from ginrummy_training.strength.card_table import (
     compare_markdown,
     difference,
     ladder_markdown,
     pairs_of,
 )
+from ginrummy_training.strength.figures import ladder_picture
 from ginrummy_training.strength.protocol import (
     BENCHMARK_1,
     PROTOCOLS,
@@ -75,6 +75,21 @@ def test_what_was_played_is_not_played_again(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr(Gold, "act", lambda *_: pytest.fail("played again"))
     _, results = benchmark("gold", protocol=tiny, out=tmp_path)
     assert all(result.complete for result in results)
+
+
+def test_an_interrupted_benchmark_ends_with_the_same_card(tiny, cards, tmp_path):
+    def interrupt(what, done, total):
+        if done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        benchmark("hein", protocol=tiny, batch=2, out=tmp_path, progress=interrupt)
+    seen = []
+    card, _ = benchmark(
+        "hein", protocol=tiny, out=tmp_path, progress=lambda what, done, total: seen.append(done)
+    )
+    assert card == cards["hein"]
+    assert 0 < seen[0] < seen[-1] == 16
 
 
 def test_the_score_is_the_mean_over_the_opponents(cards):

@@ -10,10 +10,10 @@ from ginrummy_training.learning.selfplay.settings import SMOKE, SettingError
 from ginrummy_training.storage import ResultError
 from ginrummy_training.strength import best_response
 from ginrummy_training.strength.best_response import exploit, read_result, response_settings
+from ginrummy_training.strength.figures import responses_picture
 from ginrummy_training.strength.response_table import (
     by_safety,
     responses_markdown,
-    responses_picture,
     verdict,
 )
 
@@ -35,6 +35,10 @@ def test_the_best_candidate_is_confirmed_on_other_decks(found):
     seeds = {path.name.split("-")[0] for path in (folder / "games").iterdir()}
     assert len(seeds) == 2
     assert read_result(folder) == json.loads(json.dumps(result))
+    assert result["command"] == (
+        f"ginrummy exploit simple:10 --rules '{result['rules']}' --steps 0 --candidates random "
+        "gold --select-games 20 --games 20 --seed 0 --out FOLDER"
+    )
 
 
 def test_the_same_command_plays_nothing_again(found, monkeypatch):
@@ -78,20 +82,27 @@ def test_every_game_of_the_training_is_against_the_policy(begin):
     assert settings.steps / settings.eval_every <= best_response.EVALUATIONS
 
 
-def test_a_trained_response_is_a_candidate(tmp_path, monkeypatch):
+def test_a_trained_response_is_a_candidate_and_resumes(tmp_path, monkeypatch):
     monkeypatch.setattr(best_response, "RESPONSE", replace(SMOKE, tensorboard=False))
-    arguments = {"rules": SHORT, "steps": 1_024, "begin": "", "candidates": ("random",)}
+    arguments = {"rules": SHORT, "steps": 1_536, "begin": "", "candidates": ("random",)}
+    arguments |= {"select_games": 4, "games": 4}
     lines = []
-    result = exploit(
-        "simple", **arguments, select_games=4, games=4, folder=tmp_path, report=lines.append
-    )
+
+    def interrupt(line):
+        lines.append(line)
+        if len(lines) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        exploit("simple", **arguments, folder=tmp_path / "a", report=interrupt)
+    assert not (tmp_path / "a" / "exploit.json").exists()
+    result = exploit("simple", **arguments, folder=tmp_path / "a", report=lines.append)
+    assert any("resuming" in line for line in lines)
     assert [each["name"] for each in result["tried"]] == ["random", "learned"]
-    assert result["training"]["steps"] >= 1_024
-    assert (tmp_path / "training" / "best.npz").exists()
-    assert lines
-    assert exploit(
-        "simple", **arguments, select_games=4, games=4, folder=tmp_path, report=lines.append
-    )["tried"] == result["tried"]  # fmt: skip
+    assert result["training"]["steps"] >= 1_536
+    assert (tmp_path / "a" / "training" / "best.npz").exists()
+    whole = exploit("simple", **arguments, folder=tmp_path / "b", report=lines.append)
+    assert whole["tried"] == result["tried"]
 
 
 def test_an_unknown_network_to_begin_with_names_those_there_are():

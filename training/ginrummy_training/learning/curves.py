@@ -9,10 +9,14 @@ import csv
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ginrummy_training.learning.run_folder import LOG, SETTINGS
 from ginrummy_training.statistics import Estimate
 from ginrummy_training.storage import ResultError, read_json
+
+if TYPE_CHECKING:
+    from ginrummy_training.plotting import Picture
 
 Points = list[tuple[float, float, float, float]]
 """Steps, share of games won, and the ends of its interval."""
@@ -60,7 +64,7 @@ def run_name(run: Path) -> str:
 
 
 def draw_curves(runs: Mapping[str, Path], opponents: Sequence[str], out: Path) -> None:
-    """Draw the curves of one or more runs into a picture (png, svg, pdf).
+    """Draw the curves of one or more runs into a picture (png, svg, pdf); see `curves_picture`.
 
     Args:
         runs: folders or logs, by their names in the legend.
@@ -70,6 +74,24 @@ def draw_curves(runs: Mapping[str, Path], opponents: Sequence[str], out: Path) -
     Raises:
         ResultError: no log, a damaged one, or one without any of the evaluations.
         ValueError: an ending of the file's name that is no picture's.
+    """
+    curves_picture(runs, opponents).save(out)
+
+
+def curves_picture(
+    runs: Mapping[str, Path],
+    opponents: Sequence[str] = (),
+    x_label: str = "thousand decisions of PPO (0: after the imitation)",
+) -> "Picture":
+    """Return the curves of one or more runs.
+
+    Args:
+        runs: folders or logs, by their names in the legend.
+        opponents: eval opponents to draw; all if empty.
+        x_label: what steps are.
+
+    Raises:
+        ResultError: no log, a damaged one, or one without any of the evaluations.
     """
     from ginrummy_training.plotting import series_picture
 
@@ -86,9 +108,9 @@ def draw_curves(runs: Mapping[str, Path], opponents: Sequence[str], out: Path) -
         raise ResultError("no evaluations" + (f" against {', '.join(opponents)}" * bool(opponents)))
     against = list(dict.fromkeys(opponent for _, opponent in found))
     alone = len(against) == 1
-    series_picture(
+    return series_picture(
         {name if alone else f"{name} against {each}": line for (name, each), line in found.items()},
-        x_label="thousand decisions of PPO (0: after the imitation)",
+        x_label=x_label,
         title=f"games won against {against[0]}, %" if alone else "games won, %",
         height=4.2,
-    ).save(out)
+    )

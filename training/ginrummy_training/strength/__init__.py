@@ -1,12 +1,12 @@
-"""How strong an agent is: benchmark cards, best responses to it, exact results on small decks."""
+"""How strong an agent is: benchmark cards by a frozen protocol, best responses, exact results."""
 
 __all__ = [
     "best_response",
     "card",
-    "card_figure",
     "card_table",
     "exact",
     "exact_figure",
+    "figures",
     "protocol",
     "response_table",
 ]

@@ -11,6 +11,7 @@ an interval that leaves out a half, shows that it is none; by how much is a lowe
 3. *Confirmation.* It plays on fresh decks, as the best of several measurements is partly luck.
 """
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +36,6 @@ from ginrummy_training.provenance import (
     fingerprints,
     policy_fingerprint,
     require_same,
-    typed_command,
     versions,
 )
 from ginrummy_training.storage import ResultError, read_json, write_json
@@ -78,7 +78,7 @@ def exploit(
     steps: int = 1_000_000,
     begin: str = "ppo",
     candidates: Sequence[str] = CANDIDATES,
-    select_games: int = 400,
+    select_games: int = 1_000,
     games: int = 4_000,
     seed: int = 0,
     folder: Path,
@@ -175,10 +175,26 @@ def exploit(
         "best": best,
         "training": _about(folder / TRAINING) if steps else None,
         "versions": versions(),
-        "command": typed_command(),
+        "command": command(here, select_games, games),
     }
     write_json(folder / RESULT, result)
     return result
+
+
+def command(about: Result, select_games: int, games: int) -> str:
+    """Return the command that gives a result again.
+
+    Args:
+        about: of the result: policy, rules, seed, steps, begin and candidates.
+        select_games: of each candidate.
+        games: of the chosen one.
+    """
+    words = ["ginrummy", "exploit", about["policy"], "--rules", about["rules"]]
+    words += ["--steps", about["steps"]]
+    words += ["--begin", about["begin"] or "nothing"] if about["steps"] else []
+    words += ["--candidates", *about["candidates"], "--select-games", select_games]
+    words += ["--games", games, "--seed", about["seed"], "--out", "FOLDER"]
+    return shlex.join(map(str, words))
 
 
 def response_settings(

@@ -32,8 +32,8 @@ from ginrummy_training.provenance import (
 )
 from ginrummy_training.statistics import Estimate, share
 from ginrummy_training.storage import ResultError, read_json, write_json
-from ginrummy_training.strength.card_figure import card_picture
 from ginrummy_training.strength.card_table import card_markdown
+from ginrummy_training.strength.figures import card_picture
 from ginrummy_training.strength.protocol import (
     LATEST,
     Protocol,
@@ -121,7 +121,16 @@ def benchmark(
         },
         "best_response": found,
         "command": shlex.join(
-            ["ginrummy", "benchmark", called, *named, "--protocol", protocol.name, "--out", "card"]
+            [
+                "ginrummy",
+                "benchmark",
+                called,
+                *named,
+                "--protocol",
+                protocol.name,
+                "--out",
+                "FOLDER",
+            ]
         ),
         "versions": versions(),
     }

@@ -9,6 +9,7 @@ What is to be measured differently gets a new name.
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -111,13 +112,19 @@ def require_frozen(protocol: Protocol) -> None:
         raise ResultError(f"{protocol.name}: this version deals other decks than the protocol's")
     for name, play in protocol.opponents.items():
         for rules, mark in play.items():
-            here = play_fingerprint(name, rules)
+            here = _opponents_play(name, rules)
             if here != mark:
                 raise ResultError(
                     f"{protocol.name}: {name} does not play as the protocol's under {rules} "
                     f"(fingerprint {here}, the protocol has {mark}); use the version of "
                     "ginrummy_env that the protocol's cards name"
                 )
+
+
+@cache
+def _opponents_play(name: str, rules: str) -> str:
+    """Return how an opponent plays; it does not change while a process runs."""
+    return play_fingerprint(name, rules)
 
 
 def protocol_of(name: str) -> Protocol:

@@ -1,4 +1,4 @@
-"""Results of `best_response.exploit` as a table in Markdown, a verdict in words, and a picture."""
+"""Results of `best_response.exploit` as a table in Markdown and a verdict in words."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from ginrummy_training.evaluation.console_tables import plain
-from ginrummy_training.plotting import LINES, Picture, new_figure, styled
 from ginrummy_training.strength.card_table import markdown, percents
+from ginrummy_training.strength.protocol import LATEST
 
 Result = Mapping[str, Any]
 
@@ -31,7 +31,7 @@ def verdict(result: Result) -> str:
 
 def responses_markdown(results: Sequence[Result]) -> str:
     """Return one line a policy: the best response found under each rules and what it wins."""
-    rules = list(dict.fromkeys(each["rules"] for each in results))
+    rules = rules_of(results)
     head = ["policy"]
     for name in rules:
         head += [f"{name}: best response", "wins, % of games", "points a deal"]
@@ -53,40 +53,18 @@ def _cells(result: Result) -> list[str]:
     return [f"`{shown}`" if shown == best else shown, percents(won), plain(points, sign=True)]
 
 
+def rules_of(results: Sequence[Result]) -> list[str]:
+    """Return the rules of the results, those of the benchmark first."""
+    found = dict.fromkeys(each["rules"] for each in results)
+    return [
+        *(name for name in LATEST.rules if name in found),
+        *(name for name in found if name not in LATEST.rules),
+    ]
+
+
 def by_safety(results: Sequence[Result]) -> list[str]:
     """Return the policies, those that lose least first, by the mean over all rules."""
     lost: dict[str, list[float]] = {}
     for each in results:
         lost.setdefault(each["policy"], []).append(each["games_won"]["value"])
     return sorted(lost, key=lambda policy: float(np.mean(lost[policy])))
-
-
-@styled
-def responses_picture(results: Sequence[Result]) -> Picture:
-    """Return what the best response found wins of each policy, one mark a rules."""
-    names = by_safety(results)[::-1]
-    rules = list(dict.fromkeys(each["rules"] for each in results))
-    figure, axes = new_figure(1.5 + 0.42 * len(names))
-    for number, (name, look) in enumerate(zip(rules, LINES, strict=False)):
-        rows = [each for each in results if each["rules"] == name]
-        won = [each["games_won"] for each in rows]
-        values = 100 * np.array([each["value"] for each in won])
-        places = np.array([names.index(each["policy"]) for each in rows], dtype=np.float64)
-        axes.errorbar(
-            values,
-            places - 0.2 * (number - (len(rules) - 1) / 2),
-            xerr=[
-                values - 100 * np.array([each["low"] for each in won]),
-                100 * np.array([each["high"] for each in won]) - values,
-            ],
-            fmt=look["marker"],
-            color=look["color"],
-            capsize=3,
-            label=name,
-        )
-    axes.axvline(100 * HALF, color="#888888", linewidth=0.8)
-    axes.set_yticks(range(len(names)), names)
-    axes.grid(axis="x")
-    axes.set_xlabel("games that the best response found wins, %")
-    axes.legend(loc="best")
-    return figure

@@ -1,4 +1,4 @@
-"""A benchmark card as a picture: games won against each opponent, with intervals."""
+"""Cards and best responses as pictures: who wins how much, with intervals; who is safe."""
 
 from collections.abc import Mapping, Sequence
 from textwrap import fill
@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from ginrummy_training.plotting import LINES, Picture, new_figure, styled
+from ginrummy_training.strength.response_table import HALF, by_safety, rules_of
 
 Card = Mapping[str, Any]
-TITLE_WIDTH = 52
+Result = Mapping[str, Any]
+TITLE_WIDTH = 46
 
 
 @styled
@@ -26,11 +28,12 @@ def card_picture(card: Card) -> Picture:
         axes.errorbar(*_bars(numbers, places - shift), fmt=look["marker"], color=look["color"],
                       capsize=3, label=rules)  # fmt: skip
     axes.axvline(50, color="#888888", linewidth=0.8)
-    axes.set_xlim(0, 100)
+    axes.set_xlim(0, 101)
     axes.set_yticks(places, names)
     axes.margins(y=0.15)
     axes.grid(axis="x")
-    axes.set_title(fill(f"{card['agent']['name']}: games won, % ({protocol['name']})", TITLE_WIDTH))
+    axes.set_title(fill(f"{card['agent']['name']}: games won, %", TITLE_WIDTH))
+    axes.set_xlabel(f"protocol {protocol['name']}, 95 % intervals")
     axes.legend(loc="best")
     return figure
 
@@ -49,13 +52,65 @@ def ladder_picture(cards: Sequence[Card], rules: str) -> Picture:
         axes.errorbar(*_bars(numbers, places + shift[opponent]), fmt=look["marker"],
                       color=look["color"], capsize=3, label=f"against {opponent}")  # fmt: skip
     axes.axvline(50, color="#888888", linewidth=0.8)
-    axes.set_xlim(0, 100)
+    axes.set_xlim(0, 101)
     axes.set_yticks(places, names)
     axes.grid(axis="x")
     axes.set_title(f"{rules}: games won, %")
     figure.legend(
         *axes.get_legend_handles_labels(), loc="outside lower center", ncols=min(3, len(opponents))
     )
+    return figure
+
+
+@styled
+def responses_picture(results: Sequence[Result]) -> Picture:
+    """Return what the best response found wins of each policy, one mark a rules."""
+    names = by_safety(results)[::-1]
+    rules = rules_of(results)
+    figure, axes = new_figure(1.5 + 0.42 * len(names))
+    for number, (name, look) in enumerate(zip(rules, LINES, strict=False)):
+        rows = [each for each in results if each["rules"] == name]
+        places = np.array([names.index(each["policy"]) for each in rows], dtype=np.float64)
+        shift = 0.2 * (number - (len(rules) - 1) / 2)
+        axes.errorbar(*_bars([each["games_won"] for each in rows], places - shift),
+                      fmt=look["marker"], color=look["color"], capsize=3, label=name)  # fmt: skip
+    axes.axvline(100 * HALF, color="#888888", linewidth=0.8)
+    axes.set_yticks(range(len(names)), names)
+    axes.grid(axis="x")
+    axes.set_xlabel("games that the best response found wins, %")
+    axes.legend(loc="best")
+    return figure
+
+
+@styled
+def safety_picture(cards: Sequence[Card], results: Sequence[Result], rules: str) -> Picture:
+    """Return who is strong and who is safe: the score, and what the best response found wins.
+
+    Args:
+        cards: of one protocol.
+        results: best responses; agents without one are left out.
+        rules: which of the rules.
+    """
+    lost = {
+        each["policy"]: each["games_won"]["value"] for each in results if each["rules"] == rules
+    }
+    figure, axes = new_figure(4.2)
+    places = {
+        name: (100 * card["score"][rules]["value"], 100 * lost[name])
+        for card in cards
+        if (name := card["agent"]["policy"]) in lost
+    }
+    for name, (x, y) in places.items():
+        axes.plot(x, y, marker="o", color=LINES[0]["color"])
+        # Of two next to each other, the left one has its name on the left.
+        left = any(0 <= u - x < 8 and abs(y - v) < 3 for n, (u, v) in places.items() if n != name)
+        axes.annotate(name, (x, y), xytext=(-7 if left else 7, 0), textcoords="offset points",
+                      ha="right" if left else "left", va="center", fontsize=10)  # fmt: skip
+    axes.axhline(100 * HALF, color="#888888", linewidth=0.8)
+    axes.margins(0.18, 0.1)
+    axes.grid()
+    axes.set_xlabel("score of the card: games won, %")
+    axes.set_title(f"{rules}: games that the best response found wins, %")
     return figure
 
 
