@@ -34,9 +34,14 @@ LADDER = Path("results/ladder-eaai")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     kinds = parser.add_subparsers(dest="kind", required=True, metavar="add|page")
-    add = kinds.add_parser("add", help="play an entry's pairings")
+    add = kinds.add_parser(
+        "add",
+        help="play an entry's pairings",
+        description="Play an entry against all others of a ladder and update its tables and plots. "
+        'Example: ginrummy ladder add mybot "exec:./mybot --fast" --ladder results/ladder-eaai',
+    )
     add.add_argument("name", metavar="NAME", help="what the entry is called")
-    add.add_argument("agent", metavar="AGENT", help="such as exec:COMMAND; see below")
+    add.add_argument("agent", metavar="AGENT", help="its text form, such as exec:COMMAND")
     add.add_argument("--ladder", type=Path, default=LADDER, metavar="FOLDER",
                      help=f"the ladder ({LADDER.as_posix()})")  # fmt: skip
     add_trust(add)
@@ -48,7 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add.add_argument("--range", type=whole, metavar="N",
                      help="with --ray: games per task (as many as take 20 s)")  # fmt: skip
     add.set_defaults(run=add_entry)
-    page = kinds.add_parser("page", help="write the page of ladders")
+    page = kinds.add_parser(
+        "page",
+        help="write the page of ladders",
+        description="Write a page in Markdown from ladders' results. Example: "
+        "ginrummy ladder page results/ladder-eaai --out docs/LADDER.md --force",
+    )
     page.add_argument("ladders", nargs="+", type=Path, metavar="FOLDER")
     page.add_argument("--out", type=Path, required=True, metavar="FILE", help="the page")
     add_force(page)
