@@ -98,6 +98,11 @@ def _most_events(rules: Rules) -> int:
     return 2 * rules.turn_bound + 2
 
 
+def _most_cards(rules: Rules) -> int:
+    """Return how many cards are dealt at most: two hands, the upcard, and one for each draw."""
+    return rules.num_cards - rules.num_stock + min(rules.num_stock, _most_events(rules))
+
+
 class GinRummyGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
     """A deal by some rules. See the module."""
 
@@ -124,7 +129,8 @@ class GinRummyGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
                 min_utility=-most,
                 max_utility=most,
                 utility_sum=0.0,
-                max_game_length=_most_events(rules),
+                # OpenSpiel's own bounds leave out chance; Shimmy cuts games off that do.
+                max_game_length=_most_events(rules) + _most_cards(rules),
             ),
             {"rules": rules_text(rules), "dealer": whole("dealer", given["dealer"], 0, 1)},
         )
@@ -146,9 +152,8 @@ class GinRummyGame(pyspiel.Game):  # type: ignore[misc]  # pyspiel has no types
         return GinRummyState(self)
 
     def max_chance_nodes_in_history(self) -> int:
-        """Return how many cards are dealt at most: two hands, the upcard, the stock."""
-        stock = self.rules.num_stock
-        return self.rules.num_cards - stock + min(stock, _most_events(self.rules))
+        """Return how many cards are dealt at most."""
+        return _most_cards(self.rules)
 
     def make_py_observer(
         self,

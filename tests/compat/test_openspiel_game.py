@@ -193,8 +193,9 @@ def test_points_stay_within_the_bounds_and_games_within_their_length():
         *_, last = played(game, seed)
         assert abs(last.returns()[0]) <= game.max_utility()
         assert sum(last.returns()) == 0
-        assert len(last.deal.events) <= game.max_game_length() == 8
+        assert len(last.deal.events) <= 8
         assert len(last.history()) - len(last.deal.events) <= game.max_chance_nodes_in_history()
+    assert game.max_game_length() == 8 + game.max_chance_nodes_in_history() == 16
 
 
 def test_observers_have_parts_and_refuse_what_they_have_not():
@@ -283,3 +284,20 @@ def test_neural_fictitious_self_play_learns_on_the_rl_environment():
 
 def test_the_module_says_what_it_registers():
     assert openspiel_game.SHORT_NAME in pyspiel.registered_names()
+
+
+def test_shimmy_makes_a_pettingzoo_environment_of_it():
+    shimmy = pytest.importorskip("shimmy")
+
+    env = shimmy.OpenSpielCompatibilityV0(game_name="ginrummy_env", config={"rules": "nano"})
+    won = []
+    for seed in range(6):
+        env.reset(seed=seed)
+        for agent in env.agent_iter():
+            observation, _, terminated, truncated, info = env.last()
+            assert observation.shape == env.observation_space(agent).shape
+            over = terminated or truncated
+            env.step(None if over else int(np.flatnonzero(info["action_mask"])[-1]))
+        assert env.game_state.is_terminal()
+        won.append(env.game_state.returns()[0])
+    assert any(won)
