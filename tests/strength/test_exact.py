@@ -1,5 +1,7 @@
 """Exact results on a deal of one discard: small enough to check them in other ways."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -165,3 +167,20 @@ def test_the_command_prints_a_table_and_draws_a_picture(folder, capsys):
     assert "too large to be walked" in capsys.readouterr().err
     assert main(["exact", "rnadom", "--rules", "nano,turn_bound=1"]) == 2
     assert "did you mean 'random'" in capsys.readouterr().err
+
+
+def test_the_shipped_results_are_of_todays_rules():
+    """The equilibrium in results/nano is as good as the page says: about 6 s."""
+    results = Path(__file__).parents[2] / "results" / "nano"
+    found = read_json(results / "exact.json")
+    small = load_tree(found["rules"])
+    assert found["settings"] == small.tree.rules.to_dict()
+    assert found["tree"]["histories"] == len(small.tree.kind)
+    equilibrium = read_equilibrium(results / "equilibrium.npz", small.tree)
+    opener, dealer = BestResponses(small).points(small.policy(equilibrium))
+    assert (opener + dealer) / 2 == pytest.approx(found["value"]["exploitability"], abs=1e-5)
+    assert -dealer <= 2.5373 <= opener
+    page = (results.parents[1] / "docs" / "SMALL_GAMES.md").read_text(encoding="utf-8")
+    for name, agent in found["agents"].items():
+        [line] = [line for line in page.splitlines() if line.startswith(f"| `{name}` |")]
+        assert f"| {agent['exploitability']:.2f} |" in line

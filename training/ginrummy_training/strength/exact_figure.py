@@ -1,5 +1,6 @@
 """The picture of exact results: solvers by iteration, and how exploitable the agents are."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,8 +18,8 @@ def exact_picture(found: Mapping[str, Any]) -> Picture:
     else:
         figure, curves = new_figure()
         bars = None
-    names = dict.fromkeys(each["solver"] for each in found["solvers"])
-    for name, look in zip(names, LINES, strict=False):
+    solvers = dict.fromkeys(each["solver"] for each in found["solvers"])
+    for name, look in zip(solvers, LINES, strict=False):
         points = [each for each in found["solvers"] if each["solver"] == name]
         curves.plot(
             [each["iterations"] for each in points],
@@ -35,11 +36,13 @@ def exact_picture(found: Mapping[str, Any]) -> Picture:
     curves.legend()
     if bars is not None:
         values = [each["exploitability"] for _, each in agents]
-        bars.barh([name for name, _ in agents], values, **FILLS[0])
+        # Of a path only the name of the file: the rest would take the room of the bars.
+        names = [re.sub(r":.*/", ":", name) for name, _ in agents]
+        bars.barh(names, values, **FILLS[0])
         for row, value in enumerate(values):
             bars.annotate(
                 f"{value:.2f}", (value, row), xytext=(4, 0), textcoords="offset points", va="center"
             )
         bars.set_xlim(0, 1.15 * max(values))
-        bars.set_title("What a best response wins from each, points per deal")
+        bars.set_title("What a best response wins from each")
     return figure
