@@ -37,7 +37,8 @@ def main() -> None:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     print(f"{given.workers:,} CPUs, {given.hours:g} h, ± {given.points:g} points")
     for row in rows:
-        print("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)))
+        agent, *cells = (cell.rjust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join([row[0].ljust(len(agent)), *cells]))
     if given.simulate:
         for agent, (plan, _) in plans(measured, given.workers).items():
             run = simulate(plan, plan.games_in(seconds), np.random.default_rng(0))

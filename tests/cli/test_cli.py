@@ -10,6 +10,7 @@ import sys
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from ginrummy_env.core.actions import PASS
@@ -445,3 +446,16 @@ def test_what_has_no_picture_is_refused(capsys, tmp_path):
     )
     assert code == 2
     assert "neither a tournament, nor" in err
+
+
+def test_words_stand_left_and_numbers_right(capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    console.show_frame(
+        pd.DataFrame({"agent": ["a", "longer"], "won": [5.25, 50], "games": [8, 80]})
+    )
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
+    assert [line.rstrip() for line in lines if "─" not in line] == [
+        "agent    won  games",
+        "a       5.25      8",
+        "longer    50     80",
+    ]

@@ -5,7 +5,10 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ENOUGH_GAMES = 1_000
 """Games for which another process pays."""
@@ -54,6 +57,20 @@ def show_tables(*tables: object) -> None:
     from rich.console import Console
 
     Console(width=columns()).print(*tables, sep="\n")
+
+
+def show_frame(frame: "pd.DataFrame") -> None:
+    """Print a table of pandas: words on the left of their columns, numbers on the right."""
+    from pandas.api.types import is_numeric_dtype
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False)
+    for name, column in frame.items():
+        table.add_column(str(name), justify="right" if is_numeric_dtype(column) else "left")
+    for row in frame.itertuples(index=False):
+        table.add_row(*(each if isinstance(each, str) else f"{each:g}" for each in row))
+    show_tables(table)
 
 
 def color() -> bool:

@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare the agents."""
     from ginrummy_env.core.rules import rules_name
     from ginrummy_env.files import require_free
-    from ginrummy_training.cli.console import interrupted, workers_for
+    from ginrummy_training.cli.console import interrupted, show_frame, workers_for
     from ginrummy_training.evaluation.comparison import compare
     from ginrummy_training.progress import progress_bar
     from ginrummy_training.storage import write_csv
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
             )
     except KeyboardInterrupt:
         return interrupted(None)
-    print(table.to_string(index=False))
+    show_frame(table)
     if options.out is not None:
         rules = rules_name(options.rules)
         shares = (table[["games won %", "low", "high", "deals won %"]] / 100).round(5)
