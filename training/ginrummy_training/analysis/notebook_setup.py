@@ -89,7 +89,7 @@ def from_nothing(small: bool) -> "SelfPlaySettings":
 
 
 def imitation_then_ppo(small: bool) -> "TrainSettings":
-    """Return the settings of imitation, then MaskablePPO: five minutes of a core.
+    """Return the settings of imitation, then MaskablePPO: three minutes of a core.
 
     Args:
         small: every part once, in seconds.
@@ -112,8 +112,8 @@ def imitation_then_ppo(small: bool) -> "TrainSettings":
         QUICK,
         rules="classic",
         expert=EXPERT,
-        imitation_samples=240_000,
-        steps=524_288,
+        imitation_samples=120_000,
+        steps=262_144,
         opponents=((0.0, {"simple": 0.8, POOL: 0.2}),),
         eval_opponents=("simple",),
         eval_every=65_536,
