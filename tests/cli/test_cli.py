@@ -450,12 +450,10 @@ def test_what_has_no_picture_is_refused(capsys, tmp_path):
 
 def test_words_stand_left_and_numbers_right(capsys, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
-    console.show_frame(
-        pd.DataFrame({"agent": ["a", "longer"], "won": [5.25, 50], "games": [8, 80]})
-    )
-    lines = [line for line in capsys.readouterr().out.splitlines() if line.strip()]
-    assert [line.rstrip() for line in lines if "─" not in line] == [
-        "agent    won  games",
-        "a       5.25      8",
-        "longer    50     80",
-    ]
+    table = {"agent": ["a", "longer"], "won": [5.25, 50], "games": [8, 80]}
+    console.show_frame(pd.DataFrame(table))
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    head, first, second = (line for line in lines if line and "─" not in line)
+    assert head.index("agent") == first.index("a") == second.index("longer")
+    assert head.index("won") + 3 == first.index("5.25") + 4 == second.index("50") + 2
+    assert len(head) == len(first) == len(second)
