@@ -2,7 +2,8 @@
 
     python examples/agilerl_dqn.py
 
-Needs agilerl, which pins PettingZoo below 1.27.
+Reaches +0.6 points a deal against `random` in 15,000 decisions, 20 seconds on one core: DQN needs
+more. Needs agilerl, which pins PettingZoo below 1.27.
 """
 
 import argparse

@@ -2,7 +2,8 @@
 
     python examples/tianshou_dqn.py
 
-Needs tianshou. Its buffers take numbers only, so infos do not report deals.
+Reaches +0.6 points a deal against `random` in 15,000 decisions, a minute and a half on one core:
+DQN needs more. Needs tianshou. Its buffers take numbers only, so infos do not report deals.
 """
 
 import argparse

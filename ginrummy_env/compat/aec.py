@@ -14,7 +14,13 @@ from ginrummy_env.compat.core_game import CoreGame
 from ginrummy_env.compat.game import NUM_PLANES, Game
 from ginrummy_env.compat.old_game import OldGame
 from ginrummy_env.core.cards import NUM_CARDS
-from ginrummy_env.envs.aec_env import AGENTS, ILLEGAL_REWARD, Observation, OrderEnforced
+from ginrummy_env.envs.aec_env import (
+    AGENTS,
+    ILLEGAL_REWARD,
+    IllegalEnds,
+    Observation,
+    OrderEnforced,
+)
 from ginrummy_env.envs.episodes import action_number
 from ginrummy_env.envs.rendering import RENDER_MODES, Screen
 
@@ -184,36 +190,10 @@ class OldInterface(AECEnv):  # type: ignore[misc]
         self._screen.close()
 
 
-class IllegalEnds(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
-    """PettingZoo's TerminateIllegalWrapper; legal actions go to ``raw`` without a detour.
-
-    PettingZoo's asks for the observation, and for each attribute by its name, at every step.
-    """
-
-    def __init__(self, raw: OldInterface) -> None:
-        """Wrap ``raw``."""
-        super().__init__(raw, illegal_reward=ILLEGAL_REWARD)
-        self._raw = raw
-
-    def step(self, action: Any) -> None:
-        """Take a legal action, or end the deal."""
-        raw = self._raw
-        if self._terminated or raw.terminations[raw.agent_selection] or not raw.is_legal(action):
-            self._prev_obs = raw.observe(
-                raw.agent_selection
-            )  # PettingZoo's looks up the mask in it
-            super().step(action)
-        else:
-            raw.step(action)
-
-    def observe(self, agent: str) -> Observation:
-        """Return what the agent sees."""
-        return self._raw.observe(agent)
-
-
 def wrapped(raw: OldInterface) -> Any:
     """Return ``raw`` in the wrappers of PettingZoo's classic games."""
-    return OrderEnforced(wrappers.AssertOutOfBoundsWrapper(IllegalEnds(raw)))
+    ending = IllegalEnds(raw, illegal_reward=ILLEGAL_REWARD)
+    return OrderEnforced(wrappers.AssertOutOfBoundsWrapper(ending))
 
 
 def metadata(name: str) -> dict[str, Any]:

@@ -239,6 +239,11 @@ class raw_env(AECEnv):  # type: ignore[misc]
             raise NotImplementedError("state() shows hidden cards: it needs privileged=True")
         return privileged_state(self._games.state, [0])[0]
 
+    def is_legal(self, action: int | None) -> bool:
+        """Return whether the agent to move may take this action."""
+        legal = self._mask_of(self._games.state.player.item(0))
+        return action is not None and 0 <= action < NUM_ACTIONS and bool(legal[action])
+
     def view(self, agent: str) -> View:
         """Return the agent's view, one row: what policies are given."""
         self._games.require_ready()
@@ -300,10 +305,29 @@ def env(**options: Unpack[PettingZooKeywords]) -> Any:
     An illegal action ends the game: -1 for who took it, 0 for the other. The arguments are those of
     `raw_env`.
     """
-    wrapped: Any = wrappers.TerminateIllegalWrapper(
-        raw_env(**options), illegal_reward=ILLEGAL_REWARD
-    )
-    return OrderEnforced(wrappers.AssertOutOfBoundsWrapper(wrapped))
+    ending = IllegalEnds(raw_env(**options), illegal_reward=ILLEGAL_REWARD)
+    return OrderEnforced(wrappers.AssertOutOfBoundsWrapper(ending))
+
+
+class IllegalEnds(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
+    """PettingZoo's TerminateIllegalWrapper; legal actions go to the environment without a detour.
+
+    PettingZoo's asks for the observation, and for each attribute by its name, at every step. The
+    environment inside has ``is_legal(action)``.
+    """
+
+    def step(self, action: int | None) -> None:
+        """Take a legal action, or end the episode."""
+        raw, agent = self.env, self.env.agent_selection
+        if not self._terminated and not raw.terminations[agent] and raw.is_legal(action):
+            raw.step(action)
+        else:
+            self._prev_obs, self._prev_info = raw.observe(agent), raw.infos[agent]
+            super().step(action)
+
+    def observe(self, agent: str) -> Observation:
+        """Return what the agent sees."""
+        return self.env.observe(agent)
 
 
 class OrderEnforced(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
