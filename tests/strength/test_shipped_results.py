@@ -31,7 +31,7 @@ def test_every_agent_of_the_ladder_has_a_card_and_best_responses():
 
 
 @each_card
-def test_a_card_is_of_the_protocol_and_of_the_agent_as_it_plays_now(folder):
+def test_a_card_is_of_the_protocol_and_the_agent_now(folder):
     """A failure: the agent plays otherwise. `ginrummy benchmark AGENT` makes its card again."""
     card = read_card(folder)
     assert card["protocol"] == BENCHMARK_1.to_dict()
