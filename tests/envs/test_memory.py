@@ -259,7 +259,7 @@ def test_a_fault_of_a_program_ends_the_episode_with_the_reason():
     env.close()
 
 
-def test_an_opponent_that_fails_at_the_end_of_a_game_can_be_reset():
+def test_an_opponent_that_fails_as_a_game_ends_can_be_reset():
     class Fails(Diary):
         def games_over(self, seats, view):
             super().games_over(seats, view)
