@@ -1,5 +1,6 @@
 """Exact results on a deal of one discard: small enough to check them in other ways."""
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -167,6 +168,14 @@ def test_the_command_prints_a_table_and_draws_a_picture(folder, capsys):
     assert "too large to be walked" in capsys.readouterr().err
     assert main(["exact", "rnadom", "--rules", "nano,turn_bound=1"]) == 2
     assert "did you mean 'random'" in capsys.readouterr().err
+
+
+def test_without_openspiel_the_command_says_what_to_install(monkeypatch, capsys):
+    for module in [name for name in sys.modules if name.endswith((".exact", ".openspiel_tree"))]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "pyspiel", None)
+    assert main(["exact", "random"]) == 2
+    assert "pyspiel is missing: pip install -e '.[openspiel]'" in capsys.readouterr().err
 
 
 def test_the_shipped_results_are_of_todays_rules():

@@ -14,12 +14,14 @@ from ginrummy_training.cli.arguments import (
     whole,
 )
 
+NEEDED = "pip install -e '.[openspiel]'"
+
 AGENTS = ("random", "simple", "lookahead", "champion", "search:16")
 
 HELP = f"""\
 Solves a deal of a small deck exactly: its value for the player who opens, an equilibrium, and what
 a best response wins from each agent. The tree is walked whole; CFR, CFR+, best responses and
-exploitability are OpenSpiel's. Needs the extra: pip install -e '.[openspiel]'.
+exploitability are OpenSpiel's. Needs the extra: {NEEDED}.
 
 examples:
   ginrummy exact --out runs/nano                       the preset nano, in some minutes
@@ -67,7 +69,11 @@ def run(options: argparse.Namespace) -> int:
 
     from ginrummy_training.cli.console import interrupted, show_tables
     from ginrummy_training.progress import progress_bar
-    from ginrummy_training.strength.exact import PICTURE, exact
+
+    try:
+        from ginrummy_training.strength.exact import PICTURE, exact
+    except ModuleNotFoundError as error:
+        raise RuntimeError(f"{error.name} is missing: {NEEDED}") from error
     from ginrummy_training.strength.exact_figure import exact_picture
 
     if options.iterations < 1:
