@@ -48,6 +48,11 @@ def kept_root() -> Path:
     return project / "build" / "notebooks"
 
 
+def shipped_results() -> Path:
+    """Return the folder of the results that ship with the repository, wherever a notebook runs."""
+    return Path(__file__).resolve().parents[3] / "results"
+
+
 def kept_folder(name: str, **settings: Any) -> Path:
     """Return a folder for what resumes by itself: matches, tournaments, training runs.
 
