@@ -72,12 +72,12 @@ def test_where_results_are_kept(monkeypatch, tmp_path):
 
 
 def test_switches(monkeypatch):
-    for name in (module.FAST_VARIABLE, module.WORKERS_VARIABLE):
+    for name in (module.SMALL_VARIABLE, module.WORKERS_VARIABLE):
         monkeypatch.delenv(name, raising=False)
     assert (fast(), workers()) == (False, 2)
-    monkeypatch.setenv(module.FAST_VARIABLE, "1")
+    monkeypatch.setenv(module.SMALL_VARIABLE, "1")
     assert (fast(), workers()) == (True, 1)
-    monkeypatch.setenv(module.FAST_VARIABLE, "0")
+    monkeypatch.setenv(module.SMALL_VARIABLE, "0")
     monkeypatch.setenv(module.WORKERS_VARIABLE, "4")
     assert (fast(), workers()) == (False, 4)
 

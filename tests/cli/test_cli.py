@@ -60,6 +60,8 @@ def test_help_teaches_with_examples(capsys, command):
     assert code == 0
     assert f"ginrummy {command}" in out.partition("examples:")[2]
     assert max(map(len, out.splitlines())) <= 100
+    if "With --trust" in out and command not in ("agents", "ladder"):  # it is of `ladder add`
+        assert re.search(r"^ +--trust\b", out, re.MULTILINE)
 
 
 def test_the_help_names_every_command(capsys):

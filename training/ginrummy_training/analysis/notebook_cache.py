@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from ginrummy_training.learning.selfplay.settings import SelfPlaySettings
     from ginrummy_training.learning.settings import TrainSettings
 
-FAST_VARIABLE, WORKERS_VARIABLE, FOLDER_VARIABLE = (
-    "GINRUMMY_FAST", "GINRUMMY_WORKERS", "GINRUMMY_CACHE",
+SMALL_VARIABLE, WORKERS_VARIABLE, FOLDER_VARIABLE = (
+    "GINRUMMY_SMALL", "GINRUMMY_WORKERS", "GINRUMMY_CACHE",
 )  # fmt: skip
 
 
 def fast() -> bool:
     """Return whether a notebook is to run on small settings, as the tests have them."""
-    return os.environ.get(FAST_VARIABLE, "") not in ("", "0")
+    return os.environ.get(SMALL_VARIABLE, "") not in ("", "0")
 
 
 def workers() -> int:

@@ -16,7 +16,7 @@ from typing import Any
 
 import ginrummy_env
 from ginrummy_env.files import write_whole
-from ginrummy_training.analysis.notebook_cache import FAST_VARIABLE
+from ginrummy_training.analysis.notebook_cache import SMALL_VARIABLE
 from ginrummy_training.storage import ResultError
 
 CELL_SECONDS = 3_600
@@ -70,7 +70,7 @@ def execute(path: Path, folder: Path, *, fast: bool = False, say: Any = None) ->
         record_timing=False,
         on_cell_start=on_start,
     )
-    changed = {FAST_VARIABLE: "1" if fast else "0", "OMP_NUM_THREADS": "1"}
+    changed = {SMALL_VARIABLE: "1" if fast else "0", "OMP_NUM_THREADS": "1"}
     try:
         with tempfile.TemporaryDirectory() as sockets:
             if os.name == "posix":  # then nobody else can listen in, and no port is taken

@@ -23,7 +23,7 @@ def set_up() -> bool:
     """Let tables show whole texts, aligned to the left, and return whether to run small.
 
     Returns:
-        Whether the environment asks for small settings, as the tests do (``GINRUMMY_FAST=1``).
+        Whether the environment asks for small settings, as the tests do (``GINRUMMY_SMALL=1``).
     """
     pd.set_option("display.max_rows", None, "display.max_columns", None)
     pd.set_option("display.max_colwidth", None)

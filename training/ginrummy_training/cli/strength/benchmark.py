@@ -6,7 +6,14 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from ginrummy_training.cli.arguments import AGENTS_HELP, add_force, add_out, add_workers, whole
+from ginrummy_training.cli.arguments import (
+    AGENTS_HELP,
+    add_force,
+    add_out,
+    add_trust,
+    add_workers,
+    whole,
+)
 
 HELP = f"""\
 Plays a policy by a frozen protocol and writes a card: what it wins against named opponents, under
@@ -51,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--compare", type=Path, nargs=2, metavar="CARD",
                         help="print the difference of two cards, and play nothing")  # fmt: skip
     add_force(parser)
+    add_trust(parser)
     parser.set_defaults(run=run)
 
 

@@ -11,6 +11,7 @@ from ginrummy_training.cli.arguments import (
     add_out,
     add_rules,
     add_seed,
+    add_trust,
     whole,
 )
 
@@ -60,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed(parser)
     add_out(parser, "folder for the results, and to resume from")
     add_force(parser)
+    add_trust(parser)
     parser.set_defaults(run=run)
 
 
