@@ -190,7 +190,7 @@ def test_a_cell_that_fails_is_named_and_nothing_is_written(own_folder, capsys):
     before = path.read_bytes()
     with pytest.raises(NotebookError, match=r"(?s)a\.ipynb.*ZeroDivisionError"):
         execute(path, own_folder)
-    assert main(["notebooks", "--folder", str(own_folder)]) == 1
+    assert main(["notebooks", "--folder", str(own_folder), "--force"]) == 1
     assert "ZeroDivisionError" in capsys.readouterr().err
     assert path.read_bytes() == before
 
@@ -198,7 +198,8 @@ def test_a_cell_that_fails_is_named_and_nothing_is_written(own_folder, capsys):
 def test_ctrl_c_stops_the_kernel_and_leaves_the_notebook_as_it_was(own_folder):
     path = write(own_folder, "import time", "time.sleep(600)")
     before = path.read_bytes()
-    command = [sys.executable, "-m", "ginrummy_training", "notebooks", "--folder", str(own_folder)]
+    command = [sys.executable, "-m", "ginrummy_training", "notebooks", "--force"]
+    command += ["--folder", str(own_folder)]
     run = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT
     )

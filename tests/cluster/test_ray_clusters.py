@@ -119,7 +119,7 @@ def test_an_interrupted_driver_ends_its_own_cluster_and_goes_on(cluster, match_a
 
 def test_the_page_runs_as_written(cluster, tmp_path, monkeypatch):
     text = (ROOT / "docs" / "SCALE.md").read_text(encoding="utf-8")
-    section = text.partition("## On a cluster\n")[2].partition("\n## ")[0]
+    section = text.partition("## Use a cluster\n")[2].partition("\n## ")[0]
     commands = re.findall(r"^    ginrummy ((?:match|tournament) [^#\n]+)", section, re.MULTILINE)
     commands = [command for command in commands if "HEAD" not in command]
     assert [re.findall(r"--ray(?: auto)?", command) for command in commands] == [

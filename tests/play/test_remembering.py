@@ -132,6 +132,6 @@ def test_a_browser_game_with_a_program_is_one_game_to_it(tmp_path):
     assert policy._games <= 2  # the game, and before it perhaps a trial of one move
     scene = game.scene()
     assert game.go_on(scene["game"], scene["version"])["status"] != "agent's move"
-    scene = game.new_game(game.scene()["game"], game.scene()["version"], "simple")
+    scene = game.new_game(game.scene()["game"], game.scene()["version"], "simple", "eaai")
     assert not policy._session.games
     policy.close()

@@ -101,11 +101,12 @@ def typed_view(
     few = rules.hand_size
     if size not in (few, few + 1):
         raise ValueError(f"hand {hand!r}: {size} cards, {few} or {few + 1} are needed")
-    for card in cards_of((mine | theirs | _all(cards)) & ~int(rules.full_deck)):
-        raise ValueError(
-            f"{format_card(card)} is not in a deck of {rules.num_suits} suits and "
-            f"{rules.num_ranks} ranks"
-        )
+    for card in (*cards_of(mine | theirs), *cards):
+        if not _all([card]) & int(rules.full_deck):
+            raise ValueError(
+                f"{format_card(card)} is not in a deck of {rules.num_suits} suits and "
+                f"{rules.num_ranks} ranks"
+            )
     _require_one_place(
         {"hand": list(cards_of(mine)), "pile": cards, "known": list(cards_of(theirs))}
     )
