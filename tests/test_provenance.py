@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from ginrummy_training.provenance import (
     environment,
     fingerprints,
     policy_fingerprint,
+    typed_command,
 )
 from ginrummy_training.source_code import modules_of, without_docstrings
 
@@ -164,3 +166,12 @@ def test_a_result_may_be_added_to_but_names_what_has_changed():
     there["policies"]["simple"] = {**there["policies"]["simple"], "code": "0"}
     assert difference(here, there) == "the code of simple has changed"
     assert "does not say" in difference(here, None)
+
+
+@pytest.mark.parametrize("module", ["ginrummy_training", "ginrummy_training.cli.main"])
+def test_a_command_run_as_a_module_is_named_ginrummy(module, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["somewhere/main.py", "match", "a b"])
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", ModuleSpec(module, None))
+    assert typed_command() == "ginrummy match 'a b'"
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
+    assert typed_command() == "main.py match 'a b'"

@@ -57,6 +57,9 @@ def versions() -> dict[str, str]:
 def typed_command() -> str:
     """Return the command that runs this process, paths of the program left out."""
     program = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
+    spec = getattr(sys.modules["__main__"], "__spec__", None)
+    if spec is not None and spec.name.partition(".")[0] == "ginrummy_training":
+        program = "ginrummy"  # run as a module
     return shlex.join([program, *sys.argv[1:]])
 
 
