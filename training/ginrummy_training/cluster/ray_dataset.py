@@ -47,29 +47,26 @@ class RayMaker:
             room = self.workers or AHEAD * max(cpus, 1)
             waiting = list(numbers)
             out: dict[Any, int] = {}
-            try:
-                while waiting or out:
-                    while waiting and len(out) < room:
-                        number = waiting.pop(0)
-                        try:
-                            out[task.remote(plan, number, games, _surroundings(plan))] = number
-                        except TypeError as error:  # Ray's word for what cloudpickle refuses
-                            raise ValueError(
-                                f"an agent can't be sent to another machine: {line(error)}"
-                            ) from error
-                    (done,), _ = ray.wait(list(out))
-                    number = out.pop(done)
+            # Shards that are out when something is raised are not cancelled: see `play_ranges`.
+            while waiting or out:
+                while waiting and len(out) < room:
+                    number = waiting.pop(0)
                     try:
-                        shard = ray.get(done)
-                    except ray.exceptions.RayError as error:
-                        raise WorkerError(f"shard {number}: {line(error)}") from error
-                    if isinstance(shard, Failure):
-                        shard.reraise()
-                    report(len(plan.range_of(number, games)))
-                    yield shard
-            finally:
-                for running in out:
-                    ray.cancel(running, force=True)
+                        out[task.remote(plan, number, games, _surroundings(plan))] = number
+                    except TypeError as error:  # Ray's word for what cloudpickle refuses
+                        raise ValueError(
+                            f"an agent can't be sent to another machine: {line(error)}"
+                        ) from error
+                (done,), _ = ray.wait(list(out))
+                number = out.pop(done)
+                try:
+                    shard = ray.get(done)
+                except ray.exceptions.RayError as error:
+                    raise WorkerError(f"shard {number}: {line(error)}") from error
+                if isinstance(shard, Failure):
+                    shard.reraise()
+                report(len(plan.range_of(number, games)))
+                yield shard
 
 
 def _surroundings(plan: Plan) -> dict[str, Any]:

@@ -83,6 +83,10 @@ def play_ranges(
 ) -> None:
     """Hand out ranges as long as there are any, and report what comes back.
 
+    When something is raised, ranges that are out end with the connection; if it is the caller's
+    own, they are played to their end, for nothing. They are not cancelled: a task that ends while
+    it is cancelled makes Ray abort the process (ray-project/ray#54846).
+
     Args:
         ray: the module, connected to a cluster.
         ranges: what is to be played.
@@ -93,30 +97,26 @@ def play_ranges(
     # Ray gives BLAS and torch as many threads as a task has CPUs, unless the node sets them.
     task = ray.remote(num_cpus=1, max_retries=0)(play_range)
     out: dict[Any, Range] = {}
-    try:
-        while True:
-            cpus, places = room(ray)
-            while len(out) < places and (part := ranges.cut(cpus)) is not None:
-                out[_send(task, part)] = part
-            if not out:
-                return
-            (done,), _ = ray.wait(list(out))
-            part = out.pop(done)
-            try:
-                result = ray.get(done)
-            except lost as error:
-                _again(ranges, part, error)
-                continue
-            except ray.exceptions.RayError as error:
-                raise WorkerError(f"{part}: {line(error)}") from error
-            if isinstance(result, Failure):
-                result.reraise()
-            seconds, played = result
-            ranges.timed(part, seconds)
-            report(*played)
-    finally:
-        for running in out:
-            ray.cancel(running, force=True)
+    while True:
+        cpus, places = room(ray)
+        while len(out) < places and (part := ranges.cut(cpus)) is not None:
+            out[_send(task, part)] = part
+        if not out:
+            return
+        (done,), _ = ray.wait(list(out))
+        part = out.pop(done)
+        try:
+            result = ray.get(done)
+        except lost as error:
+            _again(ranges, part, error)
+            continue
+        except ray.exceptions.RayError as error:
+            raise WorkerError(f"{part}: {line(error)}") from error
+        if isinstance(result, Failure):
+            result.reraise()
+        seconds, played = result
+        ranges.timed(part, seconds)
+        report(*played)
 
 
 def _send(task: Any, part: Range) -> Any:
