@@ -14,11 +14,11 @@ import torch
 from ginrummy_agents.learned.inputs import feature_sizes, features
 from ginrummy_agents.learned.policy import Network, NetworkPolicy
 from ginrummy_agents.learned.scaling import NEAR, plane_numbers, scaled, scaled_names
-from ginrummy_env.core.cards import NUM_CARDS, NUM_RANKS
+from ginrummy_env.core.cards import NUM_CARDS, NUM_RANKS, card_planes
 from ginrummy_env.core.deadwood import deadwood, least_after_discard
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.observation import observe
-from ginrummy_env.core.rules import EAAI
+from ginrummy_env.core.rules import EAAI, as_rules
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
@@ -54,6 +54,16 @@ def weights(folder, name="last.npz"):
 
 
 class TestInputs:
+    @pytest.mark.parametrize("rules", ["mini", "nano"])
+    def test_the_critic_sees_only_cards_of_the_deck(self, rules):
+        learner = Learner(replace(TINY, rules=rules))
+        learner.begin(0)
+        learner.update(0)
+        rollout = learner.rollout
+        seen = rollout.hidden_cards.reshape(-1, 4, 3, NUM_RANKS).transpose(1, 2).reshape(-1, 3, 52)
+        assert seen[:, 2].any()
+        assert not seen[:, :, torch.from_numpy(~card_planes(as_rules(rules).full_deck))].any()
+
     def test_scaled_units_are_tens_of_points(self):
         for view in lookahead_views():
             seen, names = features(view, units=True), scaled_names()

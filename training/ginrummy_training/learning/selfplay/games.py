@@ -145,7 +145,8 @@ class Table:
         rollout.cards[step] = torch.from_numpy(by_suit(seen[:, :at]))
         rollout.scalars[step] = torch.from_numpy(seen[:, at:])
         rollout.scalars[step, :, self._limit_at - at] = torch.from_numpy(limits / 10)
-        cards, scalars, waiting = hidden_planes(state, self.held[games, 1 - state.player])
+        held, deck = self.held[games, 1 - state.player], self.env.rules.full_deck
+        cards, scalars, waiting = hidden_planes(state, held, deck)
         rollout.hidden_cards[step] = torch.from_numpy(cards)
         rollout.hidden_scalars[step] = torch.from_numpy(scalars)
         hands = state.hands[games, state.player]

@@ -22,7 +22,7 @@ from ginrummy_agents.learned.inputs import feature_sizes
 from ginrummy_agents.learned.neighbours import WINDOW
 from ginrummy_agents.learned.scaling import NEAR, plane_numbers
 from ginrummy_env.core.actions import NUM_ACTIONS
-from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS, card_planes
+from ginrummy_env.core.cards import FULL_DECK, NUM_RANKS, NUM_SUITS, card_planes
 from ginrummy_env.core.deadwood import melded_cards
 from ginrummy_env.core.melds import melding_cards
 from ginrummy_env.core.state import BatchState
@@ -44,20 +44,21 @@ def by_suit(planes: Flat) -> Flat:
 
 
 def hidden_planes(
-    state: BatchState, limits: NDArray[np.int16]
+    state: BatchState, limits: NDArray[np.int16], deck: np.uint64 = FULL_DECK
 ) -> tuple[Flat, Flat, NDArray[np.int16]]:
     """Return what the critic sees of those who wait.
 
     Args:
         state: of N games.
         limits: [N] the knock limit that each of them holds to.
+        deck: the cards there are, a mask (`Rules.full_deck`).
 
     Returns:
         (planes [N, 4, 3 × 13] float32, scalars [N, 2] float32, their deadwood [N] int16).
     """
     hands = state.hands[np.arange(len(state)), 1 - state.player]
     melded, deadwood = melded_cards(hands)
-    planes = card_planes(np.stack([hands, melded, melding_cards(hands)], axis=1))
+    planes = card_planes(np.stack([hands, melded, melding_cards(hands, deck)], axis=1))
     scalars = np.stack([np.minimum(deadwood / 10, 6), limits / 10], axis=1).astype(np.float32)
     return by_suit(planes.reshape(len(state), -1).astype(np.float32)), scalars, deadwood
 
