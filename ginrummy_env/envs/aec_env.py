@@ -9,8 +9,6 @@ Version history:
 """
 
 import copy
-import warnings
-from collections.abc import Mapping
 from typing import Any, Unpack, get_args
 
 import numpy as np
@@ -30,11 +28,10 @@ from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.episodes import Episodes, action_number
 from ginrummy_env.envs.observing import STATE_SIZE, Observer, privileged_state, row_of
 from ginrummy_env.envs.options import (
-    RESET_OPTIONS,
     PettingZooKeywords,
     WaitingMask,
+    known_reset_options,
     read_options,
-    unknown_reset_option,
 )
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
 from ginrummy_env.envs.shaping import DeadwoodShaping
@@ -47,6 +44,7 @@ Observation = Any
 """A dict of arrays, or with ``mask_in="info"`` an array."""
 
 _ROW = np.zeros(1, dtype=np.intp)
+_DEAL_OVER = int(Phase.DEAL_OVER)
 
 
 class raw_env(AECEnv):  # type: ignore[misc]
@@ -78,6 +76,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         super().__init__()
         episodes, others = read_options(options, PettingZooKeywords)
         self._games = Episodes(1, episodes)
+        self._rules = episodes.rules
         self._observer = Observer(episodes, "observation")
         if self._observer.is_dict and not self._observer.mask_in_observation:
             raise ValueError(
@@ -104,7 +103,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
     @property
     def rules(self) -> Rules:
         """The settings of the game."""
-        return self._games.options.rules
+        return self._rules
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
         """Return the agent's observation space, always the same object."""
@@ -127,7 +126,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         Raises:
             ValueError: a bad seed, deck or dealer; nothing has changed.
         """
-        given = _known_options(options)
+        given = known_reset_options(options)
         start = read_start(given, 1, self._games.options)
         if seed is not None:
             require_seed(seed)
@@ -164,11 +163,10 @@ class raw_env(AECEnv):  # type: ignore[misc]
         state = games.state
         if not games.ready.item(0):
             games.require_ready()
-        if self._mask is None:
-            self._mask = quick_mask(state, self.rules)
+        mask = self._mask_to_move()
         ended = None
         games.ready[0] = False  # until the step is done
-        if not quick_legal_step(state, action, self.rules, self._mask):
+        if not quick_legal_step(state, action, self._rules, mask):
             try:
                 ended = games.step([action_number(action)])
             except ValueError as error:  # nothing has changed
@@ -218,10 +216,10 @@ class raw_env(AECEnv):  # type: ignore[misc]
         mask = self._mask_of(number)
         if self._quick is None or self._games.options.history:
             player = np.array([number], dtype=np.int8)
-            return row_of(self._observer.observe(state, self.rules, player, mask[None]), 0)
+            return row_of(self._observer.observe(state, self._rules, player, mask[None]), 0)
         observation = self._seen[number]
         if observation is None:
-            observation = quick_observation(state, self.rules, number, self._quick)
+            observation = quick_observation(state, self._rules, number, self._quick)
             self._seen[number] = observation
         if not self._observer.mask_in_observation:
             return observation.copy()
@@ -241,13 +239,16 @@ class raw_env(AECEnv):  # type: ignore[misc]
 
     def is_legal(self, action: int | None) -> bool:
         """Return whether the agent to move may take this action."""
-        legal = self._mask_of(self._games.state.player.item(0))
-        return action is not None and 0 <= action < NUM_ACTIONS and bool(legal[action])
+        if action is None or not 0 <= action < NUM_ACTIONS:
+            return False
+        if self._games.state.phase.item(0) >= _DEAL_OVER:
+            return False
+        return bool(self._mask_to_move()[action])
 
     def view(self, agent: str) -> View:
         """Return the agent's view, one row: what policies are given."""
         self._games.require_ready()
-        return make_view(self._games.state, self.rules, [AGENTS.index(agent)])
+        return make_view(self._games.state, self._rules, [AGENTS.index(agent)])
 
     def provenance(self) -> dict[str, int]:
         """Return seed, game number and deal number, which name the deck in play.
@@ -259,7 +260,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
     def render(self) -> Any:
         """Return the position of the agent to move as text or pixels, or show it in a window."""
         state = self._games.state
-        return self._screen.show(state, self.rules, 0, int(state.player[0]))
+        return self._screen.show(state, self._rules, 0, int(state.player[0]))
 
     def close(self) -> None:
         """Close the window, if there is one."""
@@ -268,13 +269,17 @@ class raw_env(AECEnv):  # type: ignore[misc]
     def _mask_of(self, number: int) -> NDArray[np.int8]:
         """Return the mask of a player, a new array."""
         state = self._games.state
-        if state.phase.item(0) >= Phase.DEAL_OVER:
+        if state.phase.item(0) >= _DEAL_OVER:
             return np.zeros(NUM_ACTIONS, dtype=np.int8)
         if state.player.item(0) != number:
             return self._waiting_mask.copy()
+        return self._mask_to_move().copy()
+
+    def _mask_to_move(self) -> NDArray[np.int8]:
+        """Return the mask of the player to move; do not write into it."""
         if self._mask is None:
-            self._mask = quick_mask(state, self.rules)
-        return self._mask.copy()
+            self._mask = quick_mask(self._games.state, self._rules)
+        return self._mask
 
     def _note_masks(self) -> None:
         """Write the masks into the infos, if they are to be there."""
@@ -290,15 +295,6 @@ class raw_env(AECEnv):  # type: ignore[misc]
         self._mask = None
 
 
-def _known_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the options of a reset that there are, and warn of others."""
-    given = dict(options or {})
-    for name in given.keys() - set(RESET_OPTIONS):
-        warnings.warn(unknown_reset_option(name, RESET_OPTIONS), stacklevel=3)
-        del given[name]
-    return given
-
-
 def env(**options: Unpack[PettingZooKeywords]) -> Any:
     """Return the environment with the wrappers of PettingZoo's classic games.
 
@@ -310,31 +306,20 @@ def env(**options: Unpack[PettingZooKeywords]) -> Any:
 
 
 class IllegalEnds(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
-    """PettingZoo's TerminateIllegalWrapper; legal actions go to the environment without a detour.
-
-    PettingZoo's asks for the observation, and for each attribute by its name, at every step. The
-    environment inside has ``is_legal(action)``.
-    """
+    """PettingZoo's TerminateIllegalWrapper; legal actions may pass it by, see `OrderEnforced`."""
 
     def step(self, action: int | None) -> None:
         """Take a legal action, or end the episode."""
-        raw, agent = self.env, self.env.agent_selection
-        if not self._terminated and not raw.terminations[agent] and raw.is_legal(action):
-            raw.step(action)
-        else:
-            self._prev_obs, self._prev_info = raw.observe(agent), raw.infos[agent]
-            super().step(action)
-
-    def observe(self, agent: str) -> Observation:
-        """Return what the agent sees."""
-        return self.env.observe(agent)
+        self._prev_obs = None  # a mask seen before may be that of another position
+        super().step(action)
 
 
 class OrderEnforced(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
-    """PettingZoo's OrderEnforcingWrapper; what `raw_env` holds is read there directly.
+    """PettingZoo's OrderEnforcingWrapper; legal actions and reads go to `raw_env` directly.
 
-    PettingZoo's wrappers hand each attribute on one by one, which takes longer than a step of the
-    game. Before `reset` the attributes are missing here as there, with the same words.
+    PettingZoo's wrappers hand on each call and each attribute one by one, which takes longer than a
+    step of the game. Before `reset` the attributes are missing here as there, with the same words.
+    The environment inside has ``is_legal(action)``.
     """
 
     def __init__(self, env: Any) -> None:
@@ -349,7 +334,22 @@ class OrderEnforced(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
         Raises:
             ValueError: such as True, 2.0 or an array in brackets.
         """
-        super().step(None if action is None else action_number(action, self._last_action))
+        number = None if action is None else action_number(action, self._last_action)
+        raw = self._raw
+        live = self._has_reset and raw.agents and not raw.terminations[raw.agent_selection]
+        if live and raw.is_legal(number):  # the wrappers between would have nothing to object
+            self._has_updated = True
+            raw.step(number)
+        else:
+            super().step(number)
+
+    def observe(self, agent: str) -> Observation:
+        """Return what the agent sees."""
+        return self._raw.observe(agent) if self._has_reset else super().observe(agent)
+
+    def last(self, observe: bool = True) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Return observation, reward, termination, truncation and info of the agent to move."""
+        return self._raw.last(observe) if self._has_reset else super().last(observe)
 
 
 def _direct(name: str) -> property:

@@ -1,5 +1,6 @@
 """The options of the environments: each is documented once, here, and checked in one place."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Literal, TypedDict, get_args
@@ -216,6 +217,15 @@ def reset_options(options: Mapping[str, Any] | None, *allowed: str) -> dict[str,
     for name in given:
         if name not in allowed:
             raise ValueError(unknown_reset_option(name, allowed))
+    return given
+
+
+def known_reset_options(options: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the options of a PettingZoo ``reset`` that there are, and warn of others."""
+    given = dict(options or {})
+    for name in given.keys() - set(RESET_OPTIONS):
+        warnings.warn(unknown_reset_option(name, RESET_OPTIONS), stacklevel=3)
+        del given[name]
     return given
 
 
