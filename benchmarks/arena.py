@@ -100,7 +100,7 @@ def protocol_cost(seed: int) -> Measured:
     )
 
 
-def baseline_games(seed: int, own_melds: bool = False) -> Measured:
+def baseline_games(seed: int, shared: bool = False, own_melds: bool = False) -> Measured:
     """Return full EAAI games a CPU second of both processes: the challenge's baseline, `simple`.
 
     Raises:
@@ -115,7 +115,7 @@ def baseline_games(seed: int, own_melds: bool = False) -> Measured:
     with tempfile.TemporaryDirectory() as folder:
         compile_bridge(Path(folder))
         player = "ginrummy.SimpleGinRummyPlayer"
-        text = bridge_agent(Path(folder), jar, player, shared=True, own_melds=own_melds)
+        text = bridge_agent(Path(folder), jar, player, shared=shared, own_melds=own_melds)
         with ExternalPolicy.parse(text.removeprefix("exec:")) as program:
             start = time.process_time()
             lockstep = Lockstep([program, make_policy("simple")], games, EAAI, seed=seed, batch=256)
@@ -144,6 +144,12 @@ BENCHMARKS: list[Entry] = [
         unit="games a CPU s",
         work_out=baseline_games,
         goals=(Goal(value=40),),
+    ),
+    Measurement(
+        name="challenge's baseline, shared",
+        track="arena",
+        unit="games a CPU s",
+        work_out=functools.partial(baseline_games, shared=True),
     ),
     Measurement(
         name="challenge's baseline, own melds",

@@ -421,6 +421,18 @@ CHALLENGE = {
 }
 """The challenge's interface as its documentation describes it, in our words."""
 
+PUBLIC = {
+    "Card": CHALLENGE["Card"].replace(
+        "int rank, suit; Card(", "private int rank, suit; private Card("
+    ),
+    "GinRummyPlayer": CHALLENGE["GinRummyPlayer"],
+    "GinRummyUtil": "package ginrummy; public class GinRummyUtil {"
+    '  public static final int MAX_DEADWOOD = Integer.parseInt("10"); static { try {'
+    '  java.nio.file.Files.createTempFile(java.nio.file.Path.of("FOLDER"), "loaded", "");'
+    "  } catch (java.io.IOException error) { throw new RuntimeException(error); } }}",
+}
+"""The same with the challenge's tables, of which each class loader that has them leaves a file."""
+
 
 @pytest.fixture(scope="module")
 def java(tmp_path_factory):
@@ -431,13 +443,17 @@ def java(tmp_path_factory):
     sources = {f"ginrummy/{name}.java": text for name, text in CHALLENGE.items()}
     sources["tiny/TinyPlayer.java"] = PLAYER.replace("FAULT", "-1")
     sources["tiny/Faulty.java"] = PLAYER.replace("FAULT", "1").replace("TinyPlayer", "Faulty")
+    compile_classes(folder, sources)
+    compile_bridge(folder / "bridge")
+    return folder
+
+
+def compile_classes(folder, sources):
     for name, text in sources.items():
-        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).parent.mkdir(exist_ok=True, parents=True)
         (folder / name).write_text(text)
     files = [str(folder / name) for name in sources]
     subprocess.run(["javac", "-d", str(folder / "classes"), *files], check=True)
-    compile_bridge(folder / "bridge")
-    return folder
 
 
 def java_player(java, player, **options):
@@ -451,6 +467,33 @@ def test_players_of_the_challenge_play_by_the_bridge(java, shared):
     assert table["done"].all()
     assert not table["forfeit_a"].any()
     assert not table["knocks"].sum() - table["knock_b"].sum() - table["gin_b"].sum()
+
+
+@pytest.mark.parametrize(
+    ("added", "shared", "loaded", "right"),
+    [
+        pytest.param("", False, 1, True, id="the challenge's classes are shared"),
+        pytest.param(" public static int more;", False, 4, True, id="changed: nothing is shared"),
+        pytest.param(" void more() { }", False, 4, True, id="used within the package: neither"),
+        pytest.param("", True, 1, False, id="--shared shares the player's state too"),
+    ],
+)
+def test_static_state_of_a_player_is_its_game_s_own(java, tmp_path, added, shared, loaded, right):
+    # A player that wants to be the only one of its class.
+    remembers = PLAYER.replace("++deals == FAULT", "10 * instances > GinRummyUtil.MAX_DEADWOOD")
+    remembers = remembers.replace("import ginrummy.Card;", "import ginrummy.*;")
+    sources = {f"ginrummy/{name}.java": text for name, text in PUBLIC.items()}
+    util = PUBLIC["GinRummyUtil"].replace("FOLDER", str(tmp_path / "loads"))
+    sources["ginrummy/GinRummyUtil.java"] = util.replace("GinRummyUtil {", "GinRummyUtil {" + added)
+    compile_classes(tmp_path, {**sources, "tiny/TinyPlayer.java": remembers})
+    (tmp_path / "loads").mkdir()
+    text = bridge_agent(
+        java / "bridge", str(tmp_path / "classes"), "tiny.TinyPlayer", shared=shared
+    )
+    with make_policy(text) as policy:
+        table = played([policy, "simple"], games=4, batch=4)
+    assert (not table["forfeit_a"].any()) == right
+    assert len(list((tmp_path / "loads").iterdir())) == loaded
 
 
 def test_players_of_the_challenge_refuse_small_decks(java):

@@ -6,8 +6,11 @@ import java.io.FileOutputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.lang.reflect.Constructor;
+import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Member;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.charset.StandardCharsets;
@@ -25,8 +28,10 @@ import java.util.Map;
  * <p>The player's classes are found by reflection on CLASSPATH, which must hold the challenge's
  * classes (ginrummy.Card among them) too. Each game that is in play has a class loader of its own,
  * because some players keep static state that belongs to the instance made last; when the game is
- * over, loader and instance serve the next game. With --shared all instances come from one loader,
- * which is much faster (their code is compiled once), and right for players without such state.
+ * over, loader and instance serve the next game. The challenge's own cards and tables come from one
+ * loader, as in the challenge (their code is compiled once), unless somebody has added static fields
+ * to them. With --shared everything comes from one loader, which is faster still, and right for
+ * players without static state.
  *
  * <p>A player that throws an exception, discards a card that it may not, or knocks with too much
  * loses the game: the bridge answers with an action that is not legal, or with a text that says what
@@ -36,6 +41,16 @@ public final class GinRummyBridge {
     private static final String RANKS = "A23456789TJQK";
     /** Suits in the order of the actions' numbers. */
     private static final String SUITS = "shdc";
+
+    private static final String UTIL = "ginrummy.GinRummyUtil";
+    /** Classes of the challenge without state of a game, and the names of their static fields. */
+    private static final Map<String, List<String>> COMMON = Map.of(
+            "ginrummy.GinRummyPlayer", List.of(),
+            "ginrummy.Card", List.of("allCards", "rankNames", "suitNames", "isSuitRed", "NUM_RANKS",
+                    "NUM_SUITS", "NUM_CARDS", "strCardMap", "strIdMap", "idStrMap"),
+            UTIL, List.of("GOAL_SCORE", "GIN_BONUS", "UNDERCUT_BONUS", "MAX_DEADWOOD",
+                    "DEADWOOD_POINTS", "cardBitstrings", "meldBitstrings",
+                    "meldBitstringToCardsMap"));
 
     private static final long FLUSH_NANOSECONDS = 200_000_000;
     private static final int KNOCK = 52, DRAW = 104, TAKE = 105, PASS = 106, BIG_GIN = 107;
@@ -98,6 +113,22 @@ public final class GinRummyBridge {
         }
     }
 
+    /** Loads a player's classes apart from those of other games; what all may share comes from one. */
+    private static final class OwnLoader extends URLClassLoader {
+        private final ClassLoader common;
+
+        OwnLoader(URL[] classPath, ClassLoader common) {
+            super(classPath);
+            this.common = common;
+        }
+
+        @Override
+        protected Class<?> findClass(String name) throws ClassNotFoundException {
+            boolean ofAll = COMMON.containsKey(name) || name.startsWith(UTIL + "$");
+            return ofAll ? common.loadClass(name) : super.findClass(name);
+        }
+    }
+
     /** What a player did wrong. */
     private static final class PlayerError extends Exception {
         PlayerError(String message) {
@@ -122,8 +153,10 @@ public final class GinRummyBridge {
 
     private final URL[] classPath;
     private final String playerName;
-    /** The one loader of all games, or null if each game has its own. */
-    private final ClassLoader shared;
+    /** The loader of what all games share. */
+    private final ClassLoader common;
+    /** Whether that is everything, and whether it is the challenge's own classes. */
+    private final boolean shared, commonClasses;
     private final PrintStream out;
     /** Whether deals are settled by the melds that players lay down. */
     private boolean ownMelds;
@@ -131,7 +164,9 @@ public final class GinRummyBridge {
     private final ArrayDeque<Table> idle = new ArrayDeque<>();
 
     private GinRummyBridge(URL[] classPath, String playerName, boolean shared, PrintStream out) {
-        this.shared = shared ? new URLClassLoader(classPath) : null;
+        this.common = new URLClassLoader(classPath);
+        this.shared = shared;
+        this.commonClasses = commonClasses(common);
         this.classPath = classPath;
         this.playerName = playerName;
         this.out = out;
@@ -170,7 +205,36 @@ public final class GinRummyBridge {
     }
 
     private Table table() throws Exception {
-        return new Table(shared != null ? shared : new URLClassLoader(classPath), playerName);
+        ClassLoader own = commonClasses
+                ? new OwnLoader(classPath, common) : new URLClassLoader(classPath);
+        return new Table(shared ? common : own, playerName);
+    }
+
+    /** Whether the challenge's classes are there as they were: nobody has added static state. */
+    private static boolean commonClasses(ClassLoader loader) {
+        try {
+            for (Map.Entry<String, List<String>> each : COMMON.entrySet()) {
+                Class<?> type = loader.loadClass(each.getKey());
+                List<Member> members = new ArrayList<>(Arrays.asList(type.getDeclaredMethods()));
+                members.addAll(Arrays.asList(type.getDeclaredConstructors()));
+                for (Field field : type.getDeclaredFields()) {
+                    members.add(field);
+                    boolean known = each.getValue().contains(field.getName());
+                    if (Modifier.isStatic(field.getModifiers()) && !known) {
+                        return false;
+                    }
+                }
+                for (Member member : members) {
+                    // What only the package may use, only one loader's classes may.
+                    if ((member.getModifiers() & (Modifier.PUBLIC | Modifier.PRIVATE)) == 0) {
+                        return false;
+                    }
+                }
+            }
+        } catch (ClassNotFoundException missing) {
+            return false;
+        }
+        return true;
     }
 
     /** Act on one line. Host messages have a fixed form, so fields are found by their names. */
