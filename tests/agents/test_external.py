@@ -26,9 +26,10 @@ from ginrummy_env.core.state import NOBODY
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
 from ginrummy_env.policy import Forfeit, SeatPolicy, make_policy
+from ginrummy_env.records.recorder import load, save
 from ginrummy_training.evaluation import ranges
 from ginrummy_training.evaluation.lockstep import Games, Lockstep
-from ginrummy_training.evaluation.match import play_match
+from ginrummy_training.evaluation.match import match_records, play_match
 from ginrummy_training.evaluation.match_summary import summarise
 from ginrummy_training.evaluation.processes import play_games
 
@@ -362,6 +363,20 @@ def test_the_fingerprint_covers_the_files_of_the_command(tmp_path):
     assert policy.fingerprint() == before
     script.write_text("second")
     assert policy.fingerprint() != before
+
+
+@pytest.mark.parametrize("after", [1, 6])
+def test_a_forfeited_game_is_recorded_as_far_as_it_went(tmp_path, after):
+    with bot("illegal", after) as policy:
+        result = play_match(policy, "simple", games=4, seed=2, rules=SHORT, records=4)
+    records = match_records(result, 4)
+    lost = np.flatnonzero(result.table["forfeit_a"])
+    assert lost.size
+    for number in lost.tolist():
+        assert records[number].deals[-1].end is None
+        assert len(records[number].deals) == result.table["deals"][number] + 1
+    save(tmp_path / "records.txt", records)
+    assert load(tmp_path / "records.txt") == records
 
 
 PLAYER = """

@@ -64,6 +64,15 @@ def test_help_teaches_with_examples(capsys, command):
         assert re.search(r"^ +--trust\b", out, re.MULTILINE)
 
 
+@pytest.mark.parametrize("command", ["ladder add", "ladder page", "fit champion", "fit belief"])
+def test_help_of_a_part_of_a_command_fits_a_terminal(capsys, monkeypatch, command):
+    monkeypatch.setenv("COLUMNS", "100")
+    code, out, _ = run(capsys, *command.split(), "--help")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 100
+    assert command.startswith("fit") or out.count(f"ginrummy {command} ") >= 2  # usage, examples
+
+
 def test_the_help_names_every_command(capsys):
     _, out, _ = run(capsys, "--help")
     for command in COMMANDS:

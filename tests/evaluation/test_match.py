@@ -19,11 +19,17 @@ from ginrummy_env.core.actions import DRAW_STOCK, PASS, TAKE_UPCARD, IllegalActi
 from ginrummy_env.core.deal import decks
 from ginrummy_env.core.rules import EAAI, PRESETS, Rules, as_rules
 from ginrummy_env.core.state import Outcome
+from ginrummy_env.policy import make_policy
 from ginrummy_env.records.recorder import write
 from ginrummy_training.evaluation import match as match_module
 from ginrummy_training.evaluation.game_table import GAME, KNOCKER_OUTCOMES
 from ginrummy_training.evaluation.lockstep import Games, Lockstep
-from ginrummy_training.evaluation.match import play_match, play_matches, record_games
+from ginrummy_training.evaluation.match import (
+    match_records,
+    play_match,
+    play_matches,
+    record_games,
+)
 from ginrummy_training.evaluation.match_result import MatchResult
 from ginrummy_training.evaluation.match_summary import games_won, summarise, won_by_pair
 from ginrummy_training.evaluation.processes import WorkerError, quiet_start
@@ -601,6 +607,45 @@ def test_an_interrupted_match_keeps_its_games(tmp_path, played):
 def test_records_of_a_match_can_be_written(records):
     assert write(records[1]).startswith("ginrummy record 1")
     assert all(record.finished for record in records)
+
+
+class Dice(Gold):
+    """Plays as `simple` does, with random numbers of its own, as programs may."""
+
+    name = "dice"
+
+    def __init__(self):
+        self.base, self.rng = make_policy("simple"), np.random.default_rng()
+
+    def act(self, view, rng):
+        return self.base.act(view, self.rng)
+
+
+@pytest.mark.parametrize("batch", [3, 64])
+def test_games_of_a_program_that_draws_are_recorded_as_played(tmp_path, batch):
+    out = tmp_path / "games.npz"
+    match = {"games": 20, "seed": 5, "rules": SHORT, "batch": batch, "out": out}
+    result = play_match(Dice(), "gold", **match, records=6)
+    records = match_records(result, 6)
+    assert records == [result.records[number] for number in range(6)]
+    for row, counted in zip(result.table, recount(records), strict=False):
+        assert {name: int(row[name]) for name in GAME.names} == {
+            name: counted[name] for name in GAME.names
+        }
+    assert [record.players for record in records[:2]] == [("dice", "gold"), ("gold", "dice")]
+    before = play_match(Dice(), "gold", **match, records=6)  # all games are in the file
+    assert same(before, result)
+    assert not before.records
+    with pytest.raises(ResultError, match="chance of its own"):
+        match_records(before, 6, {"dice": Dice()})
+
+
+def test_games_played_before_are_recorded_again(tmp_path, records):
+    match = {"seed": 5, "rules": SHORT, "out": tmp_path / "games.npz"}
+    play_match("simple", "gold", **match, games=4)
+    result = play_match("simple", "gold", **match, games=12, records=12)
+    assert sorted(result.records) == list(range(4, 12))
+    assert match_records(result, 12) == records
 
 
 def test_ctrl_c_while_processes_start_is_not_lost():

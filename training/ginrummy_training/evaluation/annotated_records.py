@@ -31,7 +31,10 @@ DECISIONS = 4_000
 
 
 def record_match(
-    match: Match, games: int, policies: dict[str, str | Policy] | None = None
+    match: Match,
+    games: int,
+    policies: dict[str, str | Policy] | None = None,
+    records: Sequence[GameRecord] | None = None,
 ) -> list[GameRecord]:
     """Return the first games of a match as records, with what the agents thought.
 
@@ -39,14 +42,16 @@ def record_match(
         match: it.
         games: how many.
         policies: by name; the registered agent if a name is not here.
+        records: of these games; they are played again without.
     """
     behind = policies or {}
     a, b = (make_policy(behind.get(name, name)) for name in match.agents)
     numbers = np.arange(games)
     row_keys = policy_keys(Purpose.MATCH, np.uint64(match.seed), numbers)
+    plain = record_games(match, games, policies) if records is None else records
     return [
         annotate_game(record, (a, b) if number % 2 == 0 else (b, a), row_keys[number])
-        for number, record in enumerate(record_games(match, games, policies))
+        for number, record in enumerate(plain)
     ]
 
 

@@ -110,7 +110,8 @@ class Lockstep:
             seed: of decks and agents.
             batch: games at once.
             max_deals: a game is stopped after so many deals and has no winner.
-            recorder: is given every deal that ends; its keys are the games' places in ``games``.
+            recorder: is given every deal that ends or is forfeited; its keys are the games' places
+                in ``games``.
         """
         self._policies, self._games = policies, games
         self._rules, self._seed, self._max_deals = rules, seed, max_deals
@@ -226,6 +227,8 @@ class Lockstep:
     def _note_forfeits(self, rows: Rows, players: Int8, kinds: NDArray[np.int16]) -> None:
         places = self._places[rows]
         self._tally.note_forfeits(self._state, rows, places, players, kinds)
+        if self._recorder is not None:  # the deal in play is the last of the record
+            self._recorder.add(self._state, rows, keys=places.tolist())
         sides = players ^ self._seats[places]
         seats = self.seat_numbers[places, players]
         for place, side, seat in zip(places, sides, seats.tolist(), strict=True):

@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -20,8 +21,8 @@ from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.policy import Policy, make_policy
 from ginrummy_env.records.data import MAX_NAME
 from ginrummy_env.records.recorder import GameRecord, Recorder
-from ginrummy_training.evaluation.game_table import Table
-from ginrummy_training.evaluation.lockstep import BATCH, Clock, Games, Lockstep
+from ginrummy_training.evaluation.game_table import Table, empty_table
+from ginrummy_training.evaluation.lockstep import BATCH, Clock, Games
 from ginrummy_training.evaluation.match_result import (
     EXACT,
     MOST_GAMES,
@@ -30,7 +31,7 @@ from ginrummy_training.evaluation.match_result import (
     resumed,
     settlement_of,
 )
-from ginrummy_training.evaluation.processes import Report, play_jobs
+from ginrummy_training.evaluation.processes import Report, play_here, play_jobs
 from ginrummy_training.evaluation.ranges import Job
 from ginrummy_training.progress import Progress, no_progress
 from ginrummy_training.provenance import agent_name, difference, fingerprints
@@ -70,6 +71,7 @@ def play_match(
     out: Path | None = None,
     progress: Progress | None = None,
     runner: Runner | None = None,
+    records: int = 0,
     force: bool = False,
 ) -> MatchResult:
     """Play a match, or what is missing of it.
@@ -87,6 +89,8 @@ def play_match(
         out: a file (.npz) that keeps the games. If it exists, only games that it lacks are played.
         progress: called as games end.
         runner: plays the games in place of ``workers``, such as `cluster.ray_runner.RayRunner`.
+        records: how many of the first games are written down, into `MatchResult.records`; they are
+            played in this process.
         force: whether games in ``out`` that are not of this match are overwritten.
 
     Raises:
@@ -103,7 +107,11 @@ def play_match(
     )
     if match.agents[0] == match.agents[1] and a is not b and not (a == b and isinstance(a, str)):
         raise ValueError(f"two agents are called {match.agents[0]}: give them a `name`")
-    return play_matches(
+    recording = None
+    if records:
+        require_exact(match)
+        recording = Recording(match.agents, records, runner or partial(play_jobs, workers=workers))
+    (result,) = play_matches(
         [match],
         games=games,
         workers=workers,
@@ -111,15 +119,50 @@ def play_match(
         files=[out],
         policies={agent_name(x): x for x in (a, b)},
         progress=progress,
-        runner=runner,
+        runner=recording or runner,
         force=force,
-    )[0]
+    )
+    if recording is not None:
+        result.records = recording.records
+    return result
+
+
+@dataclass(slots=True)
+class Recording:
+    """A runner that writes games down as they are played, and leaves the others to a runner."""
+
+    agents: tuple[str, str]
+    """The names of the match's agents."""
+    games: int
+    """How many of its first games."""
+    runner: Runner
+    records: dict[int, GameRecord] = field(default_factory=dict)
+    """By the number of the game."""
+
+    def __call__(self, jobs: Sequence[Job], report: Report) -> None:
+        """Play all games of all jobs, which are of one match."""
+        for job in jobs:
+            number = job.games.number
+            for seat in range(2):  # of A; a recorder has one name a seat
+                part = job.games.select((number < self.games) & (number % 2 == seat))
+                a, b = (name[:MAX_NAME] for name in self.agents)
+                recorder = Recorder(job.rules, players=(a, b) if seat == 0 else (b, a))
+                play_here(replace(job, games=part), report, recorder)
+                for record in recorder.take() + recorder.unfinished():
+                    self.records[2 * (record.game_number or 0) + seat] = record
+        self.runner(
+            [replace(job, games=job.games.select(job.games.number >= self.games)) for job in jobs],
+            report,
+        )
 
 
 def record_games(
     match: Match, games: int, policies: dict[str, str | Policy] | None = None
 ) -> list[GameRecord]:
     """Play the first games of a match again and return their records, in order.
+
+    They are the games of the match if its agents have no chance of their own, as programs may.
+    `play_match` with ``records`` writes games down as they are played.
 
     Args:
         match: whose games.
@@ -129,32 +172,46 @@ def record_games(
     Raises:
         ValueError: the match is settled by the players' own melds.
     """
-    behind = policies or {}
-    a, b = (make_policy(behind.get(name, name)) for name in match.agents)
     require_exact(match)
-    records: list[GameRecord] = []
-    for seat in range(2):  # of A; a recorder has one name a seat
-        names = match.agents if seat == 0 else match.agents[::-1]
-        recorder = Recorder(match.rules, players=(names[0][:MAX_NAME], names[1][:MAX_NAME]))
-        numbers = np.arange(seat, games, 2)
-        lockstep = Lockstep(
-            (a, b),
-            Games(
-                np.zeros(len(numbers), dtype=np.intp),
-                numbers,
-                np.array([[0, 1]] * len(numbers), dtype=np.int8),
-            ),
-            match.rules,
-            seed=match.seed,
-            max_deals=match.max_deals,
-            recorder=recorder,
-        )
-        while lockstep.running:
-            lockstep.step()
-        ended = recorder.take() + recorder.unfinished()
-        records += sorted(ended, key=lambda record: record.game_number or 0)
-    half = (games + 1) // 2
-    return [records[number // 2 + half * (number % 2)] for number in range(games)]
+    behind = policies or {}
+    recording = Recording(match.agents, games, lambda jobs, report: None)
+    planned = MatchResult(match, empty_table(games + games % 2)[:games])
+    recording(_jobs([planned], behind, BATCH), lambda numbers, ended, clock: None)
+    return [recording.records[number] for number in range(games)]
+
+
+def match_records(
+    result: MatchResult, games: int, policies: dict[str, str | Policy] | None = None
+) -> list[GameRecord]:
+    """Return the records of the first games of a match that has been played.
+
+    Games that nobody wrote down, since they were played before, are played again.
+
+    Args:
+        result: the match.
+        games: how many.
+        policies: by name; the registered agent if a name is not here.
+
+    Raises:
+        ResultError: a game that is played again is not the game of the match.
+    """
+    games = min(games, len(result.table))
+    if all(number in result.records for number in range(games)):
+        return [result.records[number] for number in range(games)]
+    records = record_games(result.match, games, policies)
+    for number, record in enumerate(records):
+        if number in result.records:
+            continue
+        row = result.table[number]
+        points = [int(row[f"points_{side}"]) for side in ("ab" if number % 2 == 0 else "ba")]
+        forfeited = bool(row["forfeit_a"] or row["forfeit_b"])
+        if record.scores != tuple(points) or len(record.deals) != row["deals"] + forfeited:
+            raise ResultError(
+                f"game {number} was played before, and comes out otherwise when it is played "
+                "again: an agent has chance of its own. Records are written with the games: play "
+                f"the match again with records in another folder, or here with --force"
+            )
+    return [result.records.get(number, record) for number, record in enumerate(records)]
 
 
 def require_exact(match: Match) -> None:

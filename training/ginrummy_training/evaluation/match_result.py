@@ -11,6 +11,7 @@ from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.checks import whole
 from ginrummy_env.core.rules import Rules, rules_name
 from ginrummy_env.policy import Policy, make_policy
+from ginrummy_env.records.recorder import GameRecord
 from ginrummy_training.evaluation.game_table import GAME, Table, empty_table, flaw
 from ginrummy_training.evaluation.lockstep import settles_by_own_melds
 from ginrummy_training.provenance import OVERWRITE, require_same, typed_command, versions
@@ -87,6 +88,8 @@ class MatchResult:
     """The command that made it."""
     made_by: dict[str, Any] = field(default_factory=dict)
     """See `provenance.fingerprints`."""
+    records: dict[int, GameRecord] = field(default_factory=dict)
+    """Games that were written down while they were played, by their number."""
 
     @property
     def complete(self) -> bool:

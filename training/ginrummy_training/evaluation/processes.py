@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_env.policy import Policy
+from ginrummy_env.records.recorder import Recorder
 from ginrummy_training.evaluation.game_table import Table
 from ginrummy_training.evaluation.lockstep import Clock
 from ginrummy_training.evaluation.ranges import Job, Range, Ranges
@@ -85,7 +86,7 @@ def play_jobs(jobs: Sequence[Job], report: Report, workers: int = 1) -> None:
     """
     if workers == 1:
         for job in jobs:
-            _play_here(job, report)
+            play_here(job, report)
         return
     ranges = Ranges.of([replace(job, batch=-(-job.batch // workers)) for job in jobs])
 
@@ -119,11 +120,11 @@ def _play_range(part: Range) -> tuple[float, Played]:
     return play_games(part.job, _MADE)
 
 
-def _play_here(job: Job, report: Report) -> None:
-    """Play a job in this process."""
+def play_here(job: Job, report: Report, recorder: Recorder | None = None) -> None:
+    """Play a job in this process; a recorder is given every deal that ends."""
     if not len(job.games):
         return
-    lockstep = job.start()
+    lockstep = job.start(recorder=recorder)
     due = monotonic() + REPORT_SECONDS
     while lockstep.running:
         lockstep.step()

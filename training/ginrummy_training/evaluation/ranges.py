@@ -12,6 +12,7 @@ import numpy as np
 
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.policy import Policy, make_policy
+from ginrummy_env.records.recorder import Recorder
 from ginrummy_training.evaluation.lockstep import Games, Lockstep
 
 RANGE_SECONDS = 20.0
@@ -33,12 +34,15 @@ class Job:
     max_deals: int
     batch: int
 
-    def start(self, made: dict[str, Policy] | None = None) -> Lockstep:
+    def start(
+        self, made: dict[str, Policy] | None = None, recorder: Recorder | None = None
+    ) -> Lockstep:
         """Start its games in this process.
 
         Args:
             made: policies made before, by their text; gets those that are missing. A program that
                 is in it goes on playing: to start one for each range would cost more than to play.
+            recorder: is given every deal that ends; see `Lockstep`.
         """
         return Lockstep(
             [_made(agent, made) for agent in self.agents],
@@ -47,6 +51,7 @@ class Job:
             seed=self.seed,
             batch=self.batch,
             max_deals=self.max_deals,
+            recorder=recorder,
         )
 
 

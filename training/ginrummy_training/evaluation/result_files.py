@@ -13,7 +13,7 @@ from ginrummy_env.files import require_free
 from ginrummy_env.policy import Policy
 from ginrummy_env.records.recorder import save
 from ginrummy_training.evaluation.game_table import GAME, KNOCKER_OUTCOMES, SIDES
-from ginrummy_training.evaluation.match import record_games
+from ginrummy_training.evaluation.match import match_records
 from ginrummy_training.evaluation.match_result import EXACT, Match, MatchResult
 from ginrummy_training.evaluation.match_summary import Summary, summarise, won_by_pair
 from ginrummy_training.evaluation.tournament import Tournament
@@ -127,8 +127,7 @@ def write_match(result: MatchResult, folder: Path, records: int = 0) -> Summary:
     write_json(folder / MATCH, summary)
     write_games(result, folder / "games.csv")
     if records:
-        games = record_games(result.match, min(records, len(result.table)))
-        save(folder / "records.txt", games)
+        save(folder / "records.txt", match_records(result, records))
     return summary
 
 

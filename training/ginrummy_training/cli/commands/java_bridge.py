@@ -22,7 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--shared", action="store_true",
-        help="one class loader for all games: faster, wrong for players with static state",
+        help="one class loader for the player's classes in all games: faster, wrong for players "
+        "with static state",
     )  # fmt: skip
     parser.add_argument(
         "--own-melds", action="store_true",

@@ -40,6 +40,9 @@ files in --out:
 
 --record FILE also writes the first games (--records says how many, else 10), and next to each
 decision what agents that report it thought of it: `ginrummy replay FILE --html PAGE.html`.
+Records are of the games that count, written while they are played. Games that are in --out
+already are played again for it, which must give the same: programs that draw random numbers of
+their own cannot be recorded afterwards.
 
 {AGENTS_HELP}
 {RULES_HELP}"""
@@ -71,7 +74,12 @@ def run(options: argparse.Namespace) -> int:
     from ginrummy_training.cli.console import interrupted, show_tables, who_plays
     from ginrummy_training.evaluation.annotated_records import record_match
     from ginrummy_training.evaluation.console_tables import match_report
-    from ginrummy_training.evaluation.match import play_match, require_exact, require_games
+    from ginrummy_training.evaluation.match import (
+        match_records,
+        play_match,
+        require_exact,
+        require_games,
+    )
     from ginrummy_training.evaluation.match_result import Match, settlement_of
     from ginrummy_training.evaluation.match_summary import summarise
     from ginrummy_training.evaluation.result_files import require_match_folder, write_match
@@ -91,7 +99,8 @@ def run(options: argparse.Namespace) -> int:
         options.max_deals,
         settlement_of(a, b),
     )
-    if options.records or options.record is not None:
+    records = options.records or (RECORDED if options.record is not None else 0)
+    if records:
         require_exact(match)
     if out is not None:
         require_match_folder(out, match, options.games, force=options.force)
@@ -109,6 +118,7 @@ def run(options: argparse.Namespace) -> int:
                 max_deals=options.max_deals,
                 out=None if out is None else out / "games.npz",
                 progress=progress,
+                records=records,
                 force=options.force,
             )
     except KeyboardInterrupt:
@@ -119,7 +129,7 @@ def run(options: argparse.Namespace) -> int:
         write_match(result, out, options.records)
         print(f"written: {out}{os.sep}")
     if options.record is not None:
-        first = min(options.records or RECORDED, options.games)
-        save(options.record, record_match(result.match, first))
+        plain = match_records(result, records)
+        save(options.record, record_match(result.match, len(plain), records=plain))
         print(f"written: {options.record}")
     return 0

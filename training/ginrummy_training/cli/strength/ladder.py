@@ -28,6 +28,22 @@ played too: the same games as before. Ctrl-C pauses; the same command resumes.
 
 {AGENTS_HELP}"""
 
+ADD_HELP = """\
+Plays an entry against all others of a ladder, and updates the ladder's tables and plots.
+
+examples:
+  ginrummy ladder add mybot "exec:./mybot --fast"
+  ginrummy ladder add mybot "exec:./mybot --fast; move_seconds=2" --ladder results/ladder-classic
+  ginrummy ladder add mynet ppo:runs/mine/best.npz --workers 1
+"""
+
+PAGE_HELP = """\
+Writes a page in Markdown from the results of ladders.
+
+example:
+  ginrummy ladder page results/ladder-eaai results/ladder-classic --out runs/LADDER.md
+"""
+
 LADDER = Path("results/ladder-eaai")
 
 
@@ -37,8 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = kinds.add_parser(
         "add",
         help="play an entry's pairings",
-        description="Play an entry against all others of a ladder and update its tables and plots. "
-        'Example: ginrummy ladder add mybot "exec:./mybot --fast" --ladder results/ladder-eaai',
+        description=ADD_HELP,
     )
     add.add_argument("name", metavar="NAME", help="what the entry is called")
     add.add_argument("agent", metavar="AGENT", help="its text form, such as exec:COMMAND")
@@ -56,10 +71,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     page = kinds.add_parser(
         "page",
         help="write the page of ladders",
-        description="Write a page in Markdown from ladders' results. Example: "
-        "ginrummy ladder page results/ladder-eaai --out docs/LADDER.md --force",
+        description=PAGE_HELP,
     )
-    page.add_argument("ladders", nargs="+", type=Path, metavar="FOLDER")
+    page.add_argument("ladders", nargs="+", type=Path, metavar="FOLDER",
+                      help="folders of ladders, such as results/ladder-eaai")  # fmt: skip
     page.add_argument("--out", type=Path, required=True, metavar="FILE", help="the page")
     add_force(page)
     page.set_defaults(run=write_page)
