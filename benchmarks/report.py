@@ -123,7 +123,8 @@ def print_tables(results: Results, goals: bool = False) -> None:
             for row in _rows(results, entry, goals)
         ]
         if rows:
-            console.print(_table(track, rows, timed=any(row[2] for row in rows)))
+            units = {entry.unit for entry in results.entries if entry.track == track}
+            console.print(_table(track, rows, units, timed=any(row[2] for row in rows)))
     for name, measured in results.measured.items():
         if measured.lines:
             console.print(f"\n{name}", style="bold", highlight=False)
@@ -143,7 +144,6 @@ HEADINGS = (
     "each wall s",
     "µs",
     "of",
-    "its rate",
     "ratio",
     "goal",
     "reached",
@@ -151,9 +151,14 @@ HEADINGS = (
 """Of the columns; those that are empty from top to bottom are not shown."""
 
 
-def _table(track: str, rows: list[list[str]], *, timed: bool) -> Any:
+def _table(track: str, rows: list[list[str]], units: set[str], *, timed: bool) -> Any:
     headings = HEADINGS if timed else ("", "value", *HEADINGS[2:])
-    table = rich("table").Table(title=track, title_justify="left")
+    title = track
+    if len(units) == 1:  # said once, so that the table fits a terminal
+        (unit,) = units
+        title = f"{track}: {unit}"
+        rows = [[row[0], row[1].removesuffix(f" {unit}"), *row[2:]] for row in rows]
+    table = rich("table").Table(title=title, title_justify="left")
     shown = [place for place in range(len(HEADINGS)) if any(row[place] for row in rows)]
     for place in shown:
         justify = "left" if HEADINGS[place] in ("", "of") else "right"
@@ -183,16 +188,15 @@ def _rows(results: Results, entry: Entry, goals: bool) -> Iterator[list[str]]:
         first += [""] * 3
     comparisons = [each for each in results.comparisons(entry) if goals or each.than is not None]
     if not comparisons:
-        yield [*first, "", "", "", "", ""]
+        yield [*first, "", "", "", ""]
     for comparison in comparisons:
         yield [*first, *_comparison_cells(results, comparison, goals)]
         first = [""] * len(first)
 
 
 def _comparison_cells(results: Results, comparison: Comparison, goals: bool) -> list[str]:
-    theirs = ratio_text = goal_text = reached = ""
+    ratio_text = goal_text = reached = ""
     if comparison.than is not None:
-        theirs = short(results.timings[comparison.than].rate)
         ratio_text = (
             f"{_three_digits(comparison.value)} "
             f"({_three_digits(comparison.low)} to {_three_digits(comparison.high)})"
@@ -201,7 +205,7 @@ def _comparison_cells(results: Results, comparison: Comparison, goals: bool) -> 
         sign = "≤" if comparison.goal.at_most else "≥"
         goal_text = f"{sign} {short(comparison.goal.value)}"
         reached = "[green]yes[/green]" if comparison.reached else "[red]no[/red]"
-    return [comparison.than or "", theirs, ratio_text, goal_text, reached]
+    return [comparison.than or "", ratio_text, goal_text, reached]
 
 
 def to_json(

@@ -2,11 +2,15 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
+from ginrummy_agents.learned.policy import load_network, shipped
+from ginrummy_env.core.rules import EAAI
 from ginrummy_training.cli.main import main
 from ginrummy_training.learning.selfplay.settings import SMOKE, SettingError
+from ginrummy_training.learning.train import measure
 from ginrummy_training.storage import ResultError
 from ginrummy_training.strength import best_response
 from ginrummy_training.strength.best_response import exploit, read_result, response_settings
@@ -103,6 +107,14 @@ def test_a_trained_response_is_a_candidate_and_resumes(tmp_path, monkeypatch):
     assert (tmp_path / "a" / "training" / "best.npz").exists()
     whole = exploit("simple", **arguments, folder=tmp_path / "b", report=lines.append)
     assert whole["tried"] == result["tried"]
+
+
+def test_a_learner_that_began_as_its_opponent_is_measured_against_it():
+    """Two agents of one name are refused, but here they are not one agent."""
+    settings = replace(SMOKE, eval_opponents=("ppo",), rules=SHORT)
+    network = load_network(shipped(EAAI, "ppo"))
+    won = measure(SimpleNamespace(settings=settings), network, games=4, seed=1)
+    assert won["ppo"]["value"] == 0.5  # both games of a pair go alike
 
 
 def test_an_unknown_network_to_begin_with_names_those_there_are():

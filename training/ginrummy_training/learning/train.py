@@ -252,7 +252,7 @@ def measure(run: Run, network: Network, games: int, seed: int) -> dict[str, dict
     return {
         opponent: games_won(
             play_match(
-                NetworkPolicy(network),
+                NetworkPolicy(network, name="learner"),
                 opponent,
                 games=games,
                 seed=seed,

@@ -189,7 +189,7 @@ class RLlibRun:
     def evaluate(self, opponent: str, games: int) -> dict[str, float]:
         """Return the share of full games that the policy wins, with its interval; log it too."""
         result = play_match(
-            NetworkPolicy(self.network()),
+            NetworkPolicy(self.network(), name="learner"),
             opponent,
             games=games,
             seed=EVAL_SEED,
