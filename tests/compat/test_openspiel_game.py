@@ -223,7 +223,7 @@ def test_observers_have_parts_and_refuse_what_they_have_not():
 
 
 def test_external_sampling_mccfr():
-    game = load(rules="nano,turn_bound=1")
+    game = load(rules="nano")
     solver = pyspiel.ExternalSamplingMCCFRSolver(game, seed=1)
     for _ in range(3):
         solver.run_iteration()

@@ -117,12 +117,24 @@ def test_experiments_are_played_on_decks_of_their_own():
 
 def test_a_row_is_the_match_that_it_says(rows):
     first = next(row for row in rows if row.experiment == "E1")
-    result = play_match("heuristic", "simple", games=20, seed=first.seed, rules="eaai", max_deals=3)
-    assert first.ours == pytest.approx(100 * games_won(result).value)  # stopped games are draws
+    rules = "eaai,target=20"
+    result = play_match("heuristic", "simple", games=20, seed=first.seed, rules=rules)
+    assert (result.table["winner"] >= 0).all()
+    assert first.ours == pytest.approx(100 * games_won(result).value)
     points = next(row for row in rows if row.what == "heuristic – simple, points a game of simple")
     assert points.ours == pytest.approx(result.table["points_b"].mean())
     assert first.games == 20
     assert first.low < first.ours < first.high
+
+
+def test_shares_of_games_are_of_games_that_somebody_won(rows):
+    """A match of equals may end 10 : 10, but not most matches of these."""
+    shares = [
+        row.ours for row in rows if row.unit == "% of games" or row.what.endswith("games won %")
+    ]
+    assert len(shares) >= 5
+    assert np.mean([share != 50 for share in shares]) > 0.5
+    assert all(0 <= share <= 100 for share in shares)
 
 
 def test_what_is_kept_is_not_measured_again(rows, folder, monkeypatch):

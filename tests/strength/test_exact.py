@@ -178,15 +178,43 @@ def test_without_openspiel_the_command_says_what_to_install(monkeypatch, capsys)
     assert "pyspiel is missing: pip install -e '.[openspiel]'" in capsys.readouterr().err
 
 
-def test_the_shipped_results_are_of_todays_rules():
-    """The equilibrium in results/nano is as good as the page says: about 6 s."""
+@pytest.fixture(scope="module")
+def nano():
+    """Loading it takes some seconds."""
+    return load_tree("nano")
+
+
+@pytest.fixture(scope="module")
+def nano_responses(nano):
+    return BestResponses(nano)
+
+
+@pytest.mark.parametrize("solver", [pyspiel.CFRSolver, pyspiel.CFRPlusSolver])
+def test_openspiels_solvers_run_on_nano_as_they_are(nano, nano_responses, solver):
+    """Random play leaves 4.29 points per deal to a best response (results/nano)."""
+    solver = solver(nano.game)
+    left = []
+    for _ in range(2):
+        for _ in range(3):
+            solver.evaluate_and_update_policy()
+        left.append(sum(nano_responses.points(solver.average_policy())) / 2)
+    assert left[1] < 0.8 * left[0] < 0.8 * 4.29
+
+
+def test_openspiels_exploitability_of_random_play_on_nano(nano):
+    found = pyspiel.exploitability(nano.game, pyspiel.UniformRandomPolicy(nano.game))
+    assert found == pytest.approx(4.287, abs=0.001)
+
+
+def test_the_shipped_results_are_of_todays_rules(nano, nano_responses):
+    """The equilibrium in results/nano is as good as the page says."""
     results = Path(__file__).parents[2] / "results" / "nano"
     found = read_json(results / "exact.json")
-    small = load_tree(found["rules"])
-    assert found["settings"] == small.tree.rules.to_dict()
-    assert found["tree"]["histories"] == len(small.tree.kind)
-    equilibrium = read_equilibrium(results / "equilibrium.npz", small.tree)
-    opener, dealer = BestResponses(small).points(small.policy(equilibrium))
+    assert found["rules"] == "nano"
+    assert found["settings"] == nano.tree.rules.to_dict()
+    assert found["tree"]["histories"] == len(nano.tree.kind)
+    equilibrium = read_equilibrium(results / "equilibrium.npz", nano.tree)
+    opener, dealer = nano_responses.points(nano.policy(equilibrium))
     assert (opener + dealer) / 2 == pytest.approx(found["value"]["exploitability"], abs=1e-5)
     assert -dealer <= 2.5373 <= opener
     page = (results.parents[1] / "docs" / "SMALL_GAMES.md").read_text(encoding="utf-8")

@@ -14,7 +14,8 @@ from ginrummy_training.experiments.rows import Measured
 from ginrummy_training.provenance import fingerprints
 from ginrummy_training.statistics import Estimate, mean
 
-FAST_GAMES, FAST_DEALS = 20, 3
+FAST_GAMES, FAST_DEALS, FAST_TARGET = 20, 10, 20
+"""Games to try an experiment out: so short that they have winners."""
 
 
 def points(side: str) -> Callable[[MatchResult], Estimate]:
@@ -75,7 +76,10 @@ def play(
         max_deals: a game is stopped after so many deals; it counts as a draw.
     """
     if lab.fast:
-        pairings = [replace(each, games=fast_games) for each in pairings]
+        pairings = [
+            replace(each, games=fast_games, rules=replace(each.rules, target=FAST_TARGET))
+            for each in pairings
+        ]
         max_deals = min(max_deals, FAST_DEALS)
     agents = sorted({agent for each in pairings for agent in (each.a, each.b)})
     settings = {

@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Repeat the experiments."""
-    from ginrummy_training.cli.console import interrupted, log
+    from ginrummy_training.cli.console import interrupted, log, show_frame
     from ginrummy_training.experiments.catalogue import EXPERIMENTS
     from ginrummy_training.experiments.lab import Lab
     from ginrummy_training.experiments.report import table
@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
                 log(f"{name} done")
     except KeyboardInterrupt:
         return interrupted(options.out)
-    print(table(rows).to_string(index=False, max_colwidth=90))
+    show_frame(table(rows))
     if options.out is not None:
         if not options.only:
             write_results(rows, options.out)
