@@ -351,7 +351,9 @@ def test_annotations_survive():
     noted = [
         Annotation(step=0, note="it's { } # : / \\ 'x' — ♠"),
         Annotation(step=2, values=values, note="both", estimate=((51, 0.0), (3, 1 / 3))),
-        Annotation(step=4, values=((DRAW_STOCK, 1 / 3),)),
+        Annotation(
+            step=4, values=((DRAW_STOCK, 1 / 3),), intervals=((DRAW_STOCK, 0.0), (TAKE_UPCARD, 0.1))
+        ),
     ]
     other = replace(record, deals=(replace(deal, annotations=tuple(noted)),))
     assert read(write(other)) == other
@@ -627,6 +629,9 @@ def test_a_game_that_is_none(change, reason):
         ({"step": 0, "values": ((0, float("inf")),)}, "finite"),
         ({"step": 0, "values": ((0, 1.0), (0, 2.0))}, "twice"),
         ({"step": 0, "values": ((108, 1.0),)}, "action=108"),
+        ({"step": 0, "intervals": ((0, 0.5), (1, 0.5))}, "its own is 0, not 0.5"),
+        ({"step": 0, "intervals": ((0, 0.0), (1, -0.5))}, "half=-0.5"),
+        ({"step": 0, "intervals": ((0, 0.0), (0, 0.5))}, "twice"),
         ({"step": 0, "estimate": ((0, 1.5),)}, "share=1.5: a number from 0 to 1"),
         ({"step": 0, "estimate": ((0, float("nan")),)}, "from 0 to 1"),
         ({"step": 0, "estimate": ((0, 0.5), (0, 0.5))}, "twice"),

@@ -62,6 +62,10 @@ class Annotation:
     values: tuple[tuple[int, float], ...] = ()
     """Legal actions and what each is worth, in any unit."""
 
+    intervals: tuple[tuple[int, float], ...] = ()
+    """Of these actions half the width of the 95 % interval of what each is worth more or less than
+    the first of them, whose own is 0."""
+
     note: str = ""
     """One line of at most 500 characters."""
 
@@ -84,9 +88,21 @@ class Annotation:
         _set(self, "values", values)
         if len({action for action, _ in values}) < len(values):
             raise ValueError(f"values of action {self.step}: an action appears twice")
+        halves = tuple(
+            (whole("action", action, 0, NUM_ACTIONS - 1), real("half", half, 0))
+            for action, half in self.intervals
+        )
+        _set(self, "intervals", halves)
+        if len({action for action, _ in halves}) < len(halves):
+            raise ValueError(f"intervals of action {self.step}: an action appears twice")
+        if halves and halves[0][1]:
+            raise ValueError(
+                f"intervals of action {self.step}: the others are compared with the first action, "
+                f"so its own is 0, not {halves[0][1]:g}"
+            )
         if self.note:
             require_line("note", self.note, MAX_NOTE)
-        elif not values and not estimate:
+        elif not values and not estimate and not halves:
             raise ValueError(f"annotation of action {self.step}: neither values nor a note")
 
 

@@ -43,7 +43,7 @@ MAX_LINE = 8192
 """Most characters of a line."""
 
 _CARDS = {format_card(card): card for card in range(NUM_CARDS)}
-_REMARKS = ("values", "note", "estimate")
+_REMARKS = ("values", "intervals", "note", "estimate")
 _CLIP = 60  # characters of a wrong word that an error repeats
 _BOM = "\ufeff"  # some editors put it at the start of a file
 _FLOAT = "-?[0-9]{1,400}([.][0-9]{1,400})?(e[-+]?[0-9]{1,3})?"
@@ -346,8 +346,8 @@ def _parse_annotation(lines: _Lines, found: dict[int, dict[str, Any]], count: in
     match = re.fullmatch(f"({'|'.join(_REMARKS)}) ([0-9]{{1,5}}): (.+)", text)
     if match is None:
         raise lines.wrong(
-            f"{quoted(text)}: 'values N: ACTION VALUE, ...', 'note N: TEXT' or "
-            "'estimate N: CARD SHARE, ...' is needed"
+            f"{quoted(text)}: 'values N: ACTION VALUE, ...', 'intervals N: ACTION HALF, ...', "
+            "'note N: TEXT' or 'estimate N: CARD SHARE, ...' is needed"
         )
     kind, step = match[1], int(match[2])
     if step >= count:
@@ -357,7 +357,7 @@ def _parse_annotation(lines: _Lines, found: dict[int, dict[str, Any]], count: in
         raise lines.wrong(f"{kind} {step} appears twice")
     try:
         remark: Any = match[3]
-        if kind == "values":
+        if kind in ("values", "intervals"):
             remark = tuple(_parse_value(part) for part in remark.split(","))
         elif kind == "estimate":
             remark = tuple(_parse_share(part) for part in remark.split(","))

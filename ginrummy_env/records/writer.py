@@ -16,6 +16,7 @@
     0 pass / 1 pass
     0 draw 6s discard Td / 1 take Td knock 3h
       values 4: draw 0.5, take -0.25
+      intervals 4: draw 0.0, take 0.125
       note 5: nothing safe to throw
       estimate 5: 9s 0.5, Kd 0.25
     end knock: knocker 1, winner 1
@@ -32,8 +33,9 @@
 - ``stock``: by the seed, or its cards (31), the next one first; the hands then hold their cards in
   the order in which they were dealt.
 - Turns: the card after ``draw`` or ``take`` is the one that came.
-- ``values``, ``note`` and ``estimate``: remarks on an action of the deal, counted from 0. The last
-  says how likely cards are in the hand of the opponent of whoever acts.
+- ``values``, ``intervals``, ``note`` and ``estimate``: remarks on an action of the deal, counted
+  from 0. Intervals are of the differences from the first action there: half their width, 95 %. The
+  estimate says how likely cards are in the hand of the opponent of whoever acts.
 - What follows ``end`` is what the engine makes of the actions; reading compares the words.
 - A game ends with ``final scores 284 70; winner 0``; one that is not over with ``unfinished``.
 - ``check``: CRC-32 of the lines above it. It finds what replaying cannot, such as a changed bonus
@@ -149,6 +151,9 @@ def _annotation_lines(annotation: Annotation) -> Iterator[str]:
     if annotation.values:
         pairs = (f"{format_action(action)} {value!r}" for action, value in annotation.values)
         yield f"  values {annotation.step}: {', '.join(pairs)}"
+    if annotation.intervals:
+        halves = (f"{format_action(action)} {half!r}" for action, half in annotation.intervals)
+        yield f"  intervals {annotation.step}: {', '.join(halves)}"
     if annotation.note:
         yield f"  note {annotation.step}: {annotation.note}"
     if annotation.estimate:

@@ -158,6 +158,11 @@ def decision(annotation: Annotation, action: int, upcard: int) -> Json:
         worth = dict(annotation.values)
         if action in worth:
             entry["loss"] = ranked[0][1] - worth[action]
+        halves = dict(annotation.intervals)
+        if len(halves) > 1 and halves.keys() == worth.keys():
+            base = annotation.intervals[0][0]
+            entry["base"] = action_words(base, upcard)
+            entry["gains"] = [[value - worth[base], halves[each]] for each, value in ranked]
     if annotation.estimate:
         entry["estimate"] = [0.0] * NUM_CARDS
         for card, share in annotation.estimate:

@@ -47,7 +47,7 @@ function showThoughts(frame) {
   if (box.hidden) return;
   const parts = [el("h2", {}, `The decision of ${names[thought.player]}`)];
   if (thought.note) parts.push(el("p", { class: "small faint" }, thought.note));
-  if (thought.values) parts.push(valuesElement(thought.values, "Candidates and what each is worth", { unit: thought.note || "" }));
+  if (thought.values) parts.push(valuesElement(thought.values, "Candidates and what each is worth", { unit: thought.note || "", gains: thought.gains || null, base: thought.base || "" }));
   if (isMistake(frame)) parts.push(el("p", { class: "mistake" }, `A mistake: ${Number(thought.loss.toPrecision(3))} below the best.`));
   if (thought.estimate) parts.push(heatElement(thought.estimate, `Estimate of the hand of ${names[1 - thought.player]}, in percent`));
   box.replaceChildren(...parts);

@@ -92,15 +92,27 @@ def test_search_says_what_it_has_chosen_by():
     match = Match((name, "simple"), EAAI, seed=1)
     (game,) = record(match, 1)
     seat = game.players.index(name)
-    checked = 0
+    checked = wide = 0
     for deal in game.deals:
         for annotation in deal.annotations:
             values = dict(annotation.values)
             assert values[deal.actions[annotation.step]] == max(values.values())
             total = sum(share for _, share in annotation.estimate)
             assert total == pytest.approx(10, abs=0.3), "ten cards in the opponent's hand"
+            widths = dict(annotation.intervals)
+            assert widths.keys() == values.keys()
+            assert annotation.intervals[0][1] == 0
+            wide += max(widths.values()) > 0
             checked += 1
     assert checked > 20
+    assert wide > 0.5 * checked
+    frames = Replay(game).data["frames"]
+    decisions = [frame["decision"] for frame in frames if "decision" in frame]
+    assert len(decisions) == checked
+    for shown in decisions:
+        assert len(shown["gains"]) == len(shown["values"])
+        assert [0, 0] in shown["gains"]
+        assert shown["base"] in [words for words, _, _ in shown["values"]]
     assert seat == 0
 
 

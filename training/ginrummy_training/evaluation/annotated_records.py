@@ -165,6 +165,14 @@ def remark_on(explanation: Explanation, place: int, step: int, action: int) -> A
     best = known[np.argsort(-values[known], kind="stable")][:CANDIDATES].tolist()
     if action in known.tolist() and action not in best:
         best[-1] = action
+    intervals: tuple[tuple[int, float], ...] = ()
+    if explanation.search is not None:
+        base, gains = int(explanation.search.base[place]), explanation.search.gains(place)
+        if base in gains and base not in best:
+            best[-2 if best[-1] == action else -1] = base
+        halves = {each: gains[each].half for each in (base, *best) if each in gains}
+        if halves.keys() == set(best) and np.isfinite(list(halves.values())).all():
+            intervals = tuple((each, float(f"{half:.4g}")) for each, half in halves.items())
     shares: tuple[tuple[int, float], ...] = ()
     if explanation.opponent is not None:
         rounded = np.round(explanation.opponent[place], 2)
@@ -172,6 +180,7 @@ def remark_on(explanation: Explanation, place: int, step: int, action: int) -> A
     return Annotation(
         step=step,
         values=tuple((each, float(f"{values[each]:.4g}")) for each in best),
+        intervals=intervals,
         note=explanation.unit,
         estimate=shares,
     )
