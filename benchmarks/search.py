@@ -51,19 +51,19 @@ def _starts(seed: int, count: int) -> Starts:
         first=np.full(count, FREE, dtype=np.int8),
         limit=state.knock_limit,
         doubled=no,
-        opponent_waits=no,
+        manner=np.zeros(count, dtype=np.int8),
     )
 
 
 def rollouts(seed: int) -> Contender:
     """Whole deals by the rules of the search."""
-    from ginrummy_agents.search.rollout import Style, roll_out
+    from ginrummy_agents.search.rollout import ALWAYS, Style, roll_out
     from ginrummy_env.core.rules import EAAI
 
-    starts, me, opponent = _starts(seed, ROLLOUTS), Style(), Style(999, 98, 98, 0, 0)
+    starts, me, opponents = _starts(seed, ROLLOUTS), Style(), [Style((ALWAYS,), 0, 0)]
 
     def work() -> Work:
-        roll_out(starts, me, opponent, EAAI)
+        roll_out(starts, me, opponents, EAAI)
         return Work(ROLLOUTS, ROLLOUTS)
 
     return work

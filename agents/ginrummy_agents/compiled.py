@@ -49,19 +49,20 @@ def kernels(used: bool) -> Iterator[None]:
             os.environ[VARIABLE] = before
 
 
-def kernel_of(source: str, tables: Iterable[Any]) -> Callable[..., Any]:
+def kernel_of(sources: Iterable[str], tables: Iterable[Any]) -> Callable[..., Any]:
     """Return a decorator that compiles functions, which are kept on disk.
 
-    numba looks at the date of a source only, and what a function reads of its module becomes part
-    of the code. So the file's name on disk has a hash of both.
+    numba looks at the date of one source only, and what a function calls or reads of its module
+    becomes part of the code. So the file's name on disk has a hash of all.
 
     Args:
-        source: the file of the functions.
+        sources: the file of the functions, and those of the compiled functions that they call.
         tables: arrays and numbers that they read.
     """
     from numba import njit
 
-    read = b"".join([Path(source).read_bytes(), *(np.asarray(each).tobytes() for each in tables)])
+    parts = [Path(source).read_bytes() for source in sources]
+    read = b"".join([*parts, *(np.asarray(each).tobytes() for each in tables)])
     digest = sha256(read).hexdigest()[:16]
 
     def kernel(function: Callable[..., Any], **options: Any) -> Any:

@@ -1,9 +1,9 @@
-"""Hot loops compiled by numba: what the next draw would leave, rollouts, sampled hands.
+"""Hot loops compiled by numba: what the next draw would leave, rollouts.
 
-They do what `rules.next_draw`, `search.rollout` and `search.worlds` do with arrays, bit for bit,
-one hand or deal after another. Imported only where `compiled.in_use`. The functions have the names
+They do what `rules.next_draw` and `search.rollout` do with arrays, bit for bit, one hand or deal
+after another. Imported only where `compiled.in_use`. The functions have the names
 of those that they repeat, but take one hand. Cards are uint64 throughout: with a plain integer
-numba would make floats of them. All are in one file, see `compiled.kernel_of`.
+numba would make floats of them. Those of sampled hands are in `search.hand_kernels`.
 """
 
 from functools import partial
@@ -23,7 +23,8 @@ _0, _1, _2, _16, _32, _48 = (np.uint64(number) for number in (0, 1, 2, 16, 32, 4
 _LANE = np.uint64(0x1FFF)
 _NONE = np.int64(0)
 
-_kernel = kernel_of(__file__, (LANE_POINTS, DEAREST, WORTH, CARDS, POINTS, EVERY_SUIT, ALL_CARDS))
+_tables = (LANE_POINTS, DEAREST, WORTH, CARDS, POINTS, EVERY_SUIT, ALL_CARDS)
+_kernel = kernel_of((__file__,), _tables)
 _inlined = partial(_kernel, forceinline=True)
 
 
@@ -147,6 +148,39 @@ def melding_cards(hand: Any) -> Any:
 
 
 @_kernel
+def ahead(hand: Any, left: Any, unseen: Any, best: Any, counts: Any) -> Any:
+    """Return the six numbers that `draws_ahead` writes; ``counts`` [256] is room for it."""
+    nine = least(hand, True)
+    melding = melding_cards(hand)
+    counts[:] = 0
+    total, helps = _NONE, _NONE
+    for card in range(52):
+        bit = CARDS[card]
+        if unseen & bit != _0:
+            if melding & bit != _0:
+                value = least(hand | bit, True)
+            else:
+                value = min(left, nine + POINTS[card])
+            counts[value] += 1
+            total += value
+            helps += value < left
+    seen, some, seven, lowest = _NONE, _NONE, _NONE, np.int64(-1)
+    for value in range(256):
+        if counts[value]:
+            if lowest < 0:
+                lowest = np.int64(value)
+            some += value * max(min(counts[value], best - seen), 0)
+            seven += value * max(min(counts[value], 7 - seen), 0)
+            seen += counts[value]
+            if seen >= best and seen >= 7:
+                break
+    if seen < 7:
+        seven += left * (7 - seen)
+        lowest = left if lowest < 0 else min(lowest, left)
+    return total, some, seven, lowest, helps, counts[0]
+
+
+@_kernel
 def draws_ahead(hands: Any, lefts: Any, unseens: Any, best: Any, found: Any) -> None:
     """Write what the next draw could leave, over the unseen cards.
 
@@ -161,36 +195,7 @@ def draws_ahead(hands: Any, lefts: Any, unseens: Any, best: Any, found: Any) -> 
     """
     counts = np.zeros(256, dtype=np.int64)
     for row in range(len(hands)):
-        hand, left, unseen = hands[row], np.int64(lefts[row]), unseens[row]
-        nine = least(hand, True)
-        melding = melding_cards(hand)
-        counts[:] = 0
-        total, helps = _NONE, _NONE
-        for card in range(52):
-            bit = CARDS[card]
-            if unseen & bit != _0:
-                if melding & bit != _0:
-                    value = least(hand | bit, True)
-                else:
-                    value = min(left, nine + POINTS[card])
-                counts[value] += 1
-                total += value
-                helps += value < left
-        found[row, 0], found[row, 4], found[row, 5] = total, helps, counts[0]
-        seen, some, seven, lowest = _NONE, _NONE, _NONE, np.int64(-1)
-        for value in range(256):
-            if counts[value]:
-                if lowest < 0:
-                    lowest = np.int64(value)
-                some += value * max(min(counts[value], best - seen), 0)
-                seven += value * max(min(counts[value], 7 - seen), 0)
-                seen += counts[value]
-                if seen >= best and seen >= 7:
-                    break
-        if seen < 7:
-            seven += left * (7 - seen)
-            lowest = left if lowest < 0 else min(lowest, left)
-        found[row, 1], found[row, 2], found[row, 3] = some, seven, lowest
+        found[row] = ahead(hands[row], np.int64(lefts[row]), unseens[row], best, counts)
 
 
 @_kernel
@@ -291,16 +296,16 @@ def quick_deadwoods(knocker: Any, defender: Any, off_gin: Any) -> Any:
 @_kernel
 def roll_out(
     mine: Any, theirs: Any, upcards: Any, piles: Any, deck: Any, world: Any, stock: Any, turns: Any,
-    my_move: Any, may_take: Any, must_take: Any, may_pass: Any, limits: Any, waits: Any,
-    me: Any, opponent: Any, void_stock: Any, bound: Any, may_discard_taken: Any, off_gin: Any,
+    my_move: Any, may_take: Any, must_take: Any, may_pass: Any, limits: Any, manner: Any,
+    knock_from: Any, slack: Any, void_stock: Any, bound: Any, may_discard_taken: Any, off_gin: Any,
     deadwoods: Any, knocker: Any,
 ) -> None:  # fmt: skip
     """Play every deal to its end.
 
     Args:
-        mine, ..., waits: [R] the columns of `rollout.Starts`, the decks flat; what may and must be
-            done with the first upcard in place of ``first``.
-        me, opponent: [5] the fields of a `Style`.
+        mine, ..., manner: [R] the columns of `rollout.Starts`, the decks flat; what may and must be
+            done with the first upcard in place of ``first``; the opponent's style counted from 1.
+        knock_from, slack: [S, T], [S, 2] the styles, the searching player's first.
         void_stock, bound, may_discard_taken, off_gin: of the rules.
         deadwoods: [R, 3] written where somebody knocked: `quick_deadwoods`.
         knocker: [R] written: 1 the searching player knocked, 0 the opponent did, -1 void.
@@ -314,8 +319,8 @@ def roll_out(
         place = end - stock[row]
         end -= void_stock
         while True:
-            style = me if mover else opponent
-            alone, weak = style[3], style[4]
+            style = 0 if mover else manner[row]
+            alone, weak = np.int64(slack[style, 0]), np.int64(slack[style, 1])
             wanted = melds(own, upcard)
             if first:
                 wanted = (wanted and may_take[row]) or must_take[row]
@@ -335,11 +340,9 @@ def roll_out(
                 eleven = own | CARDS[deck[place]]
                 place += 1
                 least, best, chosen, after = best_discard(eleven, _0, pile, alone, weak)
-            style = me if mover else opponent
-            wish = style[1] if turn // 2 + 1 <= style[0] else style[2]
-            if not mover and waits[row]:
-                wish = 0
-            knocks = least <= min(wish, limits[row])
+            style = 0 if mover else manner[row]
+            wish = knock_from[style, min(turn // 2, knock_from.shape[1] - 1)]
+            knocks = (least == 0 or least >= wish) and least <= limits[row]
             thrown = best if knocks else chosen
             own = eleven & ~thrown
             pile |= thrown
@@ -357,44 +360,3 @@ def roll_out(
             mover = not mover
             upcard = thrown
             first = False
-
-
-@_kernel
-def swapped(
-    hands: Any, unknown: Any, deck: Any, stock: Any, logs: Any, slopes: Any, chances: Any, fits: Any
-) -> None:
-    """Exchange cards with the stock as `worlds.sample_worlds` says. Changes hands and deck.
-
-    Args:
-        hands: [W] the opponent's.
-        unknown: [W] the cards among them that are not known.
-        deck: [W, 52] the stock at the end.
-        stock: [W] its size.
-        logs: [N, 52] logarithms of the cards' weights; W / N worlds for each row.
-        slopes: [W] what a point of deadwood takes off.
-        chances: [W, S, 3] numbers in [0, 1): which card goes, which one comes.
-        fits: [W, S] the least change of the logarithm that is accepted.
-    """
-    cards = np.empty(11, dtype=np.int64)
-    each = len(hands) // len(logs)
-    for world in range(len(hands)):
-        size, count, row = 0, np.int64(stock[world]), world // each
-        for card in range(52):
-            if unknown[world] & CARDS[card] != _0:
-                cards[size] = card
-                size += 1
-        if size == 0 or count == 0:
-            continue
-        hand = hands[world]
-        left = points_of(arranged(hand)[0])
-        for number in range(chances.shape[1]):
-            out_at = int(chances[world, number, 0] * size)
-            in_at = 51 - int(chances[world, number, 1] * count)
-            out, new = cards[out_at], np.int64(deck[world, in_at])
-            other = (hand & ~CARDS[out]) | CARDS[new]
-            after = points_of(arranged(other)[0])
-            score = logs[row, new] - logs[row, out] - slopes[world] * (after - left)
-            if score > fits[world, number]:
-                hand, left = other, after
-                cards[out_at], deck[world, in_at] = new, out
-        hands[world] = hand

@@ -11,7 +11,7 @@ from positions import positions, rich_decks, rich_hands
 from ginrummy_agents import compiled
 from ginrummy_agents.rules.champion_features import outlook
 from ginrummy_agents.rules.lookahead import Lookahead
-from ginrummy_agents.search.rollout import Starts, Style, roll_out
+from ginrummy_agents.search.rollout import ALWAYS, NEVER, Starts, Style, roll_out
 from ginrummy_env.core.cards import CARD_BIT, FULL_DECK
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deadwood import deadwood
@@ -22,7 +22,10 @@ from ginrummy_env.policy import make_policy
 
 pytestmark = pytest.mark.skipif(not compiled.available(), reason="the extra `fast` is not there")
 
-STYLES = [(Style(), Style(999, 98, 98, 0, 0)), (Style(7, 98, 0, 3, 1), Style(0, 98, 0, 9, 5))]
+STYLES = [
+    (Style(), [Style((ALWAYS,), 0, 0), Style()]),
+    (Style((6, 6, 7, NEVER)), [Style((NEVER,), 9, 5), Style((ALWAYS,) * 7 + (NEVER,))]),
+]
 RULES = [
     EAAI,
     CLASSIC,
@@ -54,7 +57,7 @@ def test_rollouts_end_the_same(rules, styles):
         deck=state.deck, world=rows, stock=np.full(len(rows), 31),
         turn=rng.integers(0, 9, len(rows)), my_move=rng.random(len(rows)) < 0.5,
         first=rng.integers(0, 4, len(rows)).astype(np.int8), limit=state.knock_limit,
-        doubled=rng.random(len(rows)) < 0.2, opponent_waits=rng.random(len(rows)) < 0.3,
+        doubled=rng.random(len(rows)) < 0.2, manner=rng.integers(0, 2, len(rows)).astype(np.int8),
     )  # fmt: skip
     fast, plain = both_ways(lambda: roll_out(starts, *styles, rules))
     for name in ("points", "outcome", "i_knocked"):
@@ -80,7 +83,7 @@ def test_the_draws_ahead_are_the_same(outs):
 
 @pytest.mark.parametrize(
     "spec",
-    ["lookahead", "champion", "ppo", "search:12", "search:8,margin=0,value=points,waits=0.3"],
+    ["lookahead", "champion", "ppo", "search:12", "search:8,margin=0,value=points,waits=true"],
 )
 @pytest.mark.parametrize("rules", [*RULES, *SMALL])
 def test_agents_decide_the_same(spec, rules):

@@ -8,10 +8,11 @@ from positions import permute_hidden, positions
 
 from ginrummy_agents.search.belief import FEATURES, features, fitted
 from ginrummy_agents.search.candidates import candidates_of
+from ginrummy_agents.search.past import past_turns
 from ginrummy_agents.search.policy import Search
-from ginrummy_agents.search.rollout import Starts, Style, roll_out
+from ginrummy_agents.search.rollout import ALWAYS, Starts, Style, roll_out
 from ginrummy_agents.search.settle import arranged, left_over, quick_settle, settle
-from ginrummy_agents.search.worlds import sample_worlds
+from ginrummy_agents.search.worlds import sample_hands, sample_worlds
 from ginrummy_agents.win_chance import WinChance, deal_points, win_chance, win_chance_of
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, TAKE_UPCARD, format_action, parse_action
 from ginrummy_env.core.cards import (
@@ -190,7 +191,7 @@ def test_sampled_worlds_agree_with_what_is_known(rules):
     view = view.select(view.to_move)
     count = 8
     rng = RowRandom(keys(1, np.arange(len(view))))
-    worlds = sample_worlds(view, count, rng, fitted(), waits=0.3)
+    worlds = sample_worlds(view, count, rng, fitted(), past_turns(view, 2))
     theirs = worlds.theirs.reshape(len(view), count)
     known = view.known[:, OPPONENT][:, None]
     assert (theirs & known == known).all()
@@ -207,8 +208,8 @@ def test_sampled_worlds_agree_with_what_is_known(rules):
 
 def test_worlds_without_a_belief_are_uniform():
     view = typed_view("4s 5s 6s 9h 9d 9c Kh Kd Qc 2c", "7h", EAAI)
-    worlds = sample_worlds(view, 4000, RowRandom(keys(3)), None)
-    share = card_planes(worlds.theirs).mean(axis=0)[card_planes(view.unseen)[0]]
+    hands, _ = sample_hands(view, 4000, RowRandom(keys(3)), None)
+    share = card_planes(hands).mean(axis=0)[card_planes(view.unseen)[0]]
     assert np.abs(share - 10 / 41).max() < 0.04
 
 
@@ -221,8 +222,8 @@ def test_sampled_hands_look_played():
         thrown="Kd Jd Qc Kc Ts",
     )
     rng = RowRandom(keys(4))
-    played = deadwood(sample_worlds(view, 300, rng, fitted()).theirs).mean()
-    even = deadwood(sample_worlds(view, 300, rng, None).theirs).mean()
+    played = deadwood(sample_hands(view, 300, rng, fitted())[0]).mean()
+    even = deadwood(sample_hands(view, 300, rng, None)[0]).mean()
     assert played < even - 12
 
 
@@ -309,14 +310,16 @@ def starts_of(rules, count, my_move=True):
         np.zeros(count, dtype=np.int8),
         state.knock_limit,
         np.zeros(count, dtype=np.bool_),
-        np.zeros(count, dtype=np.bool_),
+        np.zeros(count, dtype=np.int8),
     )
+
+
+KNOCKER = Style((ALWAYS,), 0, 0)
 
 
 def test_rollouts_of_two_knockers_end_as_deals_of_the_baseline_do():
     """Published: simple against simple, EAAI: knock 93.3, gin 2.1, undercut 4.3, void 0.2 %."""
-    knocker = Style(999, 98, 98, 0, 0)
-    ends = roll_out(starts_of(EAAI, 8_000), knocker, knocker, EAAI)
+    ends = roll_out(starts_of(EAAI, 8_000), KNOCKER, [KNOCKER], EAAI)
     share = np.bincount(ends.outcome, minlength=len(Outcome)) / 8_000
     assert share[Outcome.KNOCK] == pytest.approx(0.933, abs=0.02)
     assert share[Outcome.GIN] == pytest.approx(0.021, abs=0.01)
@@ -325,19 +328,19 @@ def test_rollouts_of_two_knockers_end_as_deals_of_the_baseline_do():
 
 
 def test_whoever_waits_for_gin_does_not_knock():
-    ends = roll_out(starts_of(EAAI, 2_000), Style(), Style(999, 98, 98, 0, 0), EAAI)
+    ends = roll_out(starts_of(EAAI, 2_000), Style(), [KNOCKER], EAAI)
     assert not (ends.i_knocked & (ends.outcome == Outcome.KNOCK)).any()
     assert (ends.i_knocked & (ends.outcome == Outcome.GIN)).mean() > 0.07
     waiting = starts_of(EAAI, 2_000)
-    waiting.opponent_waits[:] = True
-    ends = roll_out(waiting, Style(), Style(999, 98, 98, 0, 0), EAAI)
+    waiting.manner[:] = 1
+    ends = roll_out(waiting, Style(), [KNOCKER, Style()], EAAI)
     assert np.isin(ends.outcome, [Outcome.GIN, Outcome.VOID]).all()
 
 
 def test_the_stock_ends_rollouts():
-    never = Style(0, 0, -1, 0, 0)
     start = starts_of(EAAI, 50)
-    assert (roll_out(start, never, never, EAAI).outcome == Outcome.VOID).all()
+    start.limit[:] = -1  # not even gin is laid down
+    assert (roll_out(start, Style(), [Style()], EAAI).outcome == Outcome.VOID).all()
 
 
 # What scores are worth

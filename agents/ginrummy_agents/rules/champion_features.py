@@ -121,6 +121,18 @@ def weights_of(rules: Rules) -> Weights:
     return Weights(**weights)
 
 
+def discard_weights(view: View) -> Features:
+    """Return the weights by which discards differ, at the turn of each row, [N, 20].
+
+    They are those of `outlook` and `thrown` in `Weights.keep`; the other features of the ten cards
+    kept are the same whichever card goes.
+    """
+    by_power = weights_of(view.rules).keep.reshape(3, -1)[:, 1 : 1 + len(OUTLOOK) + len(THROWN)]
+    turns = _turns(view, np.arange(len(view)), 10)[:, None]
+    found: Features = by_power[0] + turns * by_power[1] + turns**2 * by_power[2]
+    return found
+
+
 def _columns(*columns: NDArray[Any]) -> Features:
     return np.stack([column.astype(np.float64) for column in columns], axis=1)
 

@@ -152,7 +152,7 @@ def candidates_listed(hands: Hands, taken: Hands, stays: Hands) -> tuple[Rows, C
     legal = hands & ~stays
     loose = loose_cards(hands) & ~taken
     # As ranks go by points, those within 5 points of the dearest are those above some rank.
-    loose &= _NOT_BELOW[np.maximum(DEAREST.take(ranks(loose)), 5) - 5]
+    loose &= NOT_BELOW[np.maximum(DEAREST.take(ranks(loose)), 5) - 5]
     chosen = np.where(loose, loose, legal)
     least, best = least_discards(hands, stays)
     chosen = np.where(least == 0, best, chosen)
@@ -162,7 +162,7 @@ def candidates_listed(hands: Hands, taken: Hands, stays: Hands) -> tuple[Rows, C
     return rows[close], cards[close], left[close]
 
 
-_NOT_BELOW = np.bitwise_or.accumulate(WORTH[::-1])[::-1]
+NOT_BELOW = np.bitwise_or.accumulate(WORTH[::-1])[::-1]
 """[11] uint64, the cards worth 0, 1, ... 10 points or more."""
 
 

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from ginrummy_agents.parameters import Parametrized, parameter
 from ginrummy_agents.search.belief import Belief, belief_for
 from ginrummy_agents.search.candidates import Candidates, candidates_of
-from ginrummy_agents.search.rollout import Style
+from ginrummy_agents.search.manners import weighing
+from ginrummy_agents.search.past import PastTurn, past_turns
+from ginrummy_agents.search.rollout import NEVER, Style
 from ginrummy_agents.search.trial import Trial, try_out
-from ginrummy_agents.thresholds import plays_like_eaai
 from ginrummy_env.core.chance import Random, RowRandom, keys
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Phase
@@ -41,15 +42,12 @@ class Search(Parametrized):
     """
 
     worlds: int = parameter(64, "sampled worlds a decision", 2, 100_000)
-    base: str = parameter("auto", "the policy it starts from; auto: by the rules")
+    base: str = parameter("champion", "the policy it starts from")
     margin: float = parameter(2.0, "standard errors that a candidate must be ahead", 0, 100)
     value: str = parameter("win", "what a deal is worth", choices=("win", "points"))
     belief: bool = parameter(True, "sampled hands look played")
-    knock_turns: int = parameter(-1, "own turns of knocking in rollouts; -1: by the rules", -1, 999)
-    opponent_knock: int = parameter(
-        98, "most deadwood that the opponent knocks with in rollouts", 0, 98
-    )
-    waits: float = parameter(0.0, "share of worlds in which the opponent waits for gin", 0, 1)
+    turns: int = parameter(2, "last turns of the opponent that sampled hands explain", 0, 3)
+    waits: bool = parameter(False, "waits for gin in rollouts; else knocks while it pays")
     alone: int = parameter(3, "points given up in rollouts to throw cards without use", 0, 98)
     weak: int = parameter(1, "points given up in rollouts to throw cards of little use", 0, 98)
     discards: int = parameter(4, "most discards weighed", 1, 11)
@@ -61,22 +59,20 @@ class Search(Parametrized):
 
     def base_spec(self, rules: Rules | None) -> str:
         """Return the name of the base policy under these rules."""
-        if self.base != "auto":
-            return self.base.replace(";", ",")
-        waits = rules is None or plays_like_eaai(rules)
-        return "lookahead" if waits else "lookahead:knock_turns=7"
+        return self.base.replace(";", ",")
 
     def card_belief(self, rules: Rules) -> Belief | None:
         """Return how the opponent's cards are judged; None: all alike."""
         return belief_for(rules) if self.belief else None
 
-    def styles(self, rules: Rules) -> tuple[Style, Style]:
-        """Return how the two sides play in rollouts."""
-        early = self.knock_turns
-        if early < 0:
-            early = 0 if plays_like_eaai(rules) else 7
-        mine = Style(early, 98, 0, self.alone, self.weak)
-        return mine, Style(999, self.opponent_knock, self.opponent_knock, 0, 0)
+    def style(self, rules: Rules) -> Style:
+        """Return how the searching player plays in rollouts."""
+        knock_from = (NEVER,) if self.waits else weighing(rules)
+        return Style(knock_from, self.alone, self.weak)
+
+    def past(self, view: View) -> list[PastTurn]:
+        """Return the opponent's last turns by which sampled hands are weighed."""
+        return past_turns(view, self.turns) if self.belief else []
 
     def act(self, view: View, rng: Random) -> NDArray[np.int16]:
         """Return an action for each row, -1 where it is not the viewer's move.
@@ -124,7 +120,7 @@ class Search(Parametrized):
                 worlds.
         """
         trial = Trial(found, self.value == "win")
-        me, opponent = self.styles(view.rules)
+        me, past = self.style(view.rules), self.past(view)
         first = max(self.worlds // 4, min(self.worlds, 8))
         stages = [first, self.worlds - first]
         deadline = np.inf
@@ -143,9 +139,8 @@ class Search(Parametrized):
                 worlds,
                 rng,
                 me,
-                opponent,
                 self.card_belief(view.rules),
-                self.waits,
+                past,
             )
             trial.drop(give_up)
         return trial

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ginrummy_agents.search.manners import manners
 from ginrummy_agents.search.policy import Search
 from ginrummy_agents.search.settle import left_over
-from ginrummy_agents.search.worlds import sample_worlds
+from ginrummy_agents.search.worlds import sample_hands, sample_worlds
 from ginrummy_env.core.chance import Random
-from ginrummy_env.core.view import OPPONENT, View
+from ginrummy_env.core.view import View
 
 HALF = 1.96
 """Standard errors in half of a 95 % interval."""
@@ -90,10 +91,10 @@ class OpponentBelief:
     """Mean, in points."""
     uniform: float
     """The same if all hands that agree with what is known were equally likely."""
-    waits: float
-    """Share of worlds in which the opponent is taken to wait for gin."""
+    manners: tuple[tuple[str, float], ...]
+    """What they may do about knocking, and the share of worlds in which they do."""
     had_turn: bool
-    """Whether the opponent could have knocked yet."""
+    """Whether the opponent was seen to do anything yet."""
 
     def words(self, name: str) -> str:
         """Return it in sentences.
@@ -105,15 +106,11 @@ class OpponentBelief:
             f"{name} is taken to hold about {self.deadwood:.0f} points of deadwood "
             f"({self.uniform:.0f} if their play said nothing)"
         )
+        shares = [f"{words} in {100 * share:.0f} %" for words, share in self.manners]
+        taken = f"In the sampled worlds they {', '.join(shares[:-1])} and {shares[-1]}"
         if not self.had_turn:
-            return f"{hand}, and to knock as soon as they can: they have had no turn to yet."
-        if self.waits < 0.01:
-            return f"{hand}, and to knock as soon as they can."
-        return (
-            f"{hand}. In {100 * self.waits:.0f} % of the sampled worlds they could have knocked "
-            "last turn and did not: there they wait for gin, in the others they knock as soon as "
-            "they can."
-        )
+            return f"{hand}. {taken}: so are players before they have moved."
+        return f"{hand}. {taken}."
 
 
 def opponent_belief(search: Search, view: View, rng: Random, worlds: int = 400) -> OpponentBelief:
@@ -125,12 +122,16 @@ def opponent_belief(search: Search, view: View, rng: Random, worlds: int = 400) 
         rng: randomness of one row.
         worlds: hands that are sampled.
     """
-    even = sample_worlds(view, worlds, rng, None)
-    belief = search.card_belief(view.rules)
-    played = sample_worlds(view, worlds, rng, belief, waits=search.waits) if belief else even
+    even, _ = sample_hands(view, worlds, rng, None)
+    past = search.past(view)
+    found = sample_worlds(view, worlds, rng, search.card_belief(view.rules), past)
+    shares = np.bincount(found.manner, minlength=len(manners(view.rules))) / worlds
     return OpponentBelief(
-        deadwood=float(left_over(played.theirs).mean()),
-        uniform=float(left_over(even.theirs).mean()),
-        waits=float(np.mean(played.opponent_waits)),
-        had_turn=bool(view.discarded[0, OPPONENT] != 0),
+        deadwood=float(left_over(found.theirs).mean()),
+        uniform=float(left_over(even).mean()),
+        manners=tuple(
+            (manner.words, float(share))
+            for manner, share in zip(manners(view.rules), shares, strict=True)
+        ),
+        had_turn=bool(past),
     )

@@ -6,8 +6,8 @@ throughout, the side to move and the other change places after every turn, and d
 leave the batch.
 """
 
-from collections.abc import Callable
-from dataclasses import astuple, dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,19 +29,23 @@ second player asked in the opening, from the pile if they want it, else the othe
 _1, _2, _16, _32 = (np.uint64(shift) for shift in (1, 2, 16, 32))
 
 
+ALWAYS, NEVER = 0, 99
+"""Least deadwood to knock with: any, and none but gin."""
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """How a side plays in rollouts.
 
     It takes the upcard iff that is melded and lowers its deadwood. It throws the dearest loose
     card, or one that may not become a meld with another loose card if that costs at most ``alone``
-    points, or one with a single way to if that costs at most ``weak``. It knocks with ``knock`` or
-    less in its first ``knock_turns`` turns and with ``later`` or less afterwards (0: gin).
+    points, or one with a single way to if that costs at most ``weak``. It lays gin down, and knocks
+    if it has at least ``knock_from`` points (the rules say how many at most): whoever can win much
+    by waiting does not knock with few.
     """
 
-    knock_turns: int = 0
-    knock: int = 98
-    later: int = 0
+    knock_from: tuple[int, ...] = (NEVER,)
+    """By own turn of the deal; the last holds from there on."""
     alone: int = 3
     weak: int = 1
 
@@ -62,7 +66,7 @@ class Starts:
     first: NDArray[np.int8]  # [R] FREE, STOCK, TAKE or OPENING
     limit: Points  # [R] int16, knock limit
     doubled: Flags  # [R] whether the points count twice
-    opponent_waits: Flags  # [R] whether the opponent waits for gin, whatever their style
+    manner: NDArray[np.int8]  # [R] the place of the opponent's style among those given
 
     def __len__(self) -> int:
         """Return R."""
@@ -85,6 +89,25 @@ class Ends:
     points: Points  # [R] int16, what the searching player won less what the opponent won
     outcome: NDArray[np.int8]  # [R] Outcome
     i_knocked: Flags  # [R]
+
+
+@dataclass(slots=True)
+class _Styles:
+    """Styles as arrays; the searching player's is the first."""
+
+    knock_from: NDArray[np.int16]  # [S, T]
+    slack: Points  # [S, 2] int16, `alone` and `weak`
+
+    @classmethod
+    def of(cls, styles: Sequence[Style]) -> "_Styles":
+        """Return the arrays; thresholds that end early go on as they end."""
+        longest = max(len(style.knock_from) for style in styles)
+        knock_from = [
+            [*each.knock_from, *[each.knock_from[-1]] * (longest - len(each.knock_from))]
+            for each in styles
+        ]
+        slack = [(each.alone, each.weak) for each in styles]
+        return cls(np.array(knock_from, dtype=np.int16), np.array(slack, dtype=np.int16))
 
 
 @dataclass(slots=True)
@@ -187,7 +210,7 @@ def melds(hands: Hands, card: Hands) -> Flags:
     return (in_meld & card) != 0
 
 
-def roll_out(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
+def roll_out(starts: Starts, me: Style, opponents: Sequence[Style], rules: Rules) -> Ends:
     """Play deals to their end.
 
     Rules that this simplifies: eleven melded cards are gin even where big gin is to be had, and a
@@ -196,11 +219,12 @@ def roll_out(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
     Args:
         starts: R positions.
         me: how the searching player plays.
-        opponent: how the other side plays.
+        opponents: how the other side plays, by ``Starts.manner``.
         rules: the settings.
     """
+    styles = _Styles.of((me, *opponents))
     if compiled.in_use():
-        return _compiled(starts, me, opponent, rules)
+        return _compiled(starts, styles, rules)
     count = len(starts)
     ends = _void(count)
     knocks: list[tuple[Rows, Hands, Hands, Flags]] = []
@@ -210,7 +234,7 @@ def roll_out(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
     other = np.where(mover, starts.theirs, starts.mine)
     own_left, other_left = left_over(own), left_over(other)
     upcard, pile, limit = starts.upcard.copy(), starts.pile.copy(), starts.limit
-    turn, opponent_waits = starts.turn.copy(), starts.opponent_waits
+    turn, manner = starts.turn.copy(), starts.manner.astype(np.int64) + 1
     deck = starts.deck.reshape(-1)
     end = (starts.world + 1) * NUM_CARDS
     place = end - starts.stock
@@ -224,8 +248,7 @@ def roll_out(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
             wanted = (wanted & ((first == FREE) | (first == OPENING))) | (first == TAKE)
         takes = np.flatnonzero(wanted)
         stays = np.zeros_like(upcard) if rules.discard_taken_upcard else upcard
-        alone = np.where(mover, np.int16(me.alone), np.int16(opponent.alone))
-        weak = np.where(mover, np.int16(me.weak), np.int16(opponent.weak))
+        alone, weak = styles.slack[np.where(mover, 0, manner)].T
         eleven = own | upcard
         taken = best_discards(eleven[takes], stays[takes], pile[takes], alone[takes], weak[takes])
         accepted = taken.least < own_left[takes]
@@ -250,8 +273,9 @@ def roll_out(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
         found = Discards.empty(len(rows))
         taken.into(found, np.flatnonzero(accepted), takes[accepted])
         drawn.into(found, np.arange(len(draws)), draws)
-        wish = _wish(mover, turn, opponent_waits, me, opponent)
-        knocked = found.least <= np.minimum(wish, limit)
+        own_turn = np.minimum(turn // 2, styles.knock_from.shape[1] - 1)
+        wish = styles.knock_from[np.where(mover, 0, manner), own_turn]
+        knocked = ((found.least == 0) | (found.least >= wish)) & (found.least <= limit)
         thrown = np.where(knocked, found.best, found.chosen)
         after = found.after
         own = eleven & ~thrown
@@ -266,7 +290,7 @@ def roll_out(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
             own, other, thrown, pile = own[on], other[on], thrown[on], pile[on]
             after, other_left, limit = after[on], other_left[on], limit[on]
             rows, mover, turn, place, end = rows[on], mover[on], turn[on], place[on], end[on]
-            opponent_waits = opponent_waits[on]
+            manner = manner[on]
         own, other = other, own
         own_left, other_left = other_left, after
         mover = ~mover
@@ -286,7 +310,7 @@ def _void(count: int) -> Ends:
     )
 
 
-def _compiled(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
+def _compiled(starts: Starts, styles: _Styles, rules: Rules) -> Ends:
     """Return what `roll_out` does, by the compiled kernel."""
     from ginrummy_agents import kernels
 
@@ -307,15 +331,15 @@ def _compiled(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
         first == TAKE,
         first == OPENING,
         starts.limit,
-        starts.opponent_waits,
+        starts.manner.astype(np.int64) + 1,
     )
     with compiled.first_use("the rollouts of the search"):
         # Numba's type of a compiled function counts a starred argument as one.
         roll: Callable[..., None] = kernels.roll_out
         roll(
             *map(np.ascontiguousarray, columns),
-            astuple(me),
-            astuple(opponent),
+            styles.knock_from,
+            styles.slack,
             rules.void_stock,
             rules.turn_bound if rules.turn_bound is not None else 1000,
             rules.discard_taken_upcard,
@@ -328,16 +352,6 @@ def _compiled(starts: Starts, me: Style, opponent: Style, rules: Rules) -> Ends:
     left, rest, alone = deadwoods[rows].T
     _write(ends, rows, knocker[rows] == 1, signed(left, rest, alone, rules), starts)
     return ends
-
-
-def _wish(
-    mover: Flags, turn: NDArray[np.int64], opponent_waits: Flags, me: Style, opponent: Style
-) -> NDArray[np.int64]:
-    """Return the most deadwood that each side to move wants to knock with, [K]."""
-    own_turn = turn // 2 + 1
-    mine = np.where(own_turn <= me.knock_turns, me.knock, me.later)
-    theirs = np.where(own_turn <= opponent.knock_turns, opponent.knock, opponent.later)
-    return np.where(mover, mine, np.where(opponent_waits, 0, theirs))
 
 
 def _settle(

@@ -1,5 +1,6 @@
 """Candidates tried in sampled worlds: what came out, and who is ahead."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,6 +9,8 @@ from numpy.typing import NDArray
 
 from ginrummy_agents.search.belief import Belief
 from ginrummy_agents.search.candidates import Candidates
+from ginrummy_agents.search.manners import manners
+from ginrummy_agents.search.past import PastTurn
 from ginrummy_agents.search.rollout import FREE, OPENING, STOCK, TAKE, Ends, Starts, Style, roll_out
 from ginrummy_agents.search.settle import settle
 from ginrummy_agents.search.worlds import Worlds, sample_worlds
@@ -83,12 +86,16 @@ class Trial:
     def choice(self, margin: float) -> NDArray[np.int16]:
         """Return the action of the largest mean gain of more than ``margin`` standard errors, [N].
 
-        The base's action if there is none.
+        The base's action if there is none, and a knock that wins the game in every world first.
         """
         mean, error = self.mean_gain()
         good = (mean > 0) & (mean > margin * error) & ~self.dropped
+        wins = self.win & (self.found.actions >= KNOCK) & (self.found.actions < 2 * KNOCK)
+        wins &= (self.count > 0) & (self.value >= self.count)
+        good |= wins
+        mean = np.where(wins, 1 + mean, mean)
         mean = np.where(good, mean, -1.0)
-        mean[self.found.starts] = 0.0
+        mean[self.found.starts] = np.where(wins[self.found.starts], 2.0, 0.0)
         order = np.lexsort((-mean, self.found.rows))
         return self.found.actions[order[self.found.starts]]
 
@@ -100,9 +107,8 @@ def try_out(
     count: int,
     rng: RowRandom,
     me: Style,
-    opponent: Style,
     belief: Belief | None,
-    waits: float,
+    past: Sequence[PastTurn],
 ) -> None:
     """Try candidates in further worlds. Changes ``trial`` in place.
 
@@ -112,13 +118,13 @@ def try_out(
         live: [L] places of candidates, each with its base.
         count: worlds a position.
         rng: randomness of N rows.
-        me, opponent: how the two sides play on.
+        me: how the searching player plays on.
         belief: how the opponent's cards are judged, or None.
-        waits: share of worlds in which the opponent waits for gin though nothing shows it.
+        past: the opponent's last turns, the latest first.
     """
-    worlds = sample_worlds(view, count, rng, belief, waits=waits)
+    worlds = sample_worlds(view, count, rng, belief, past)
     rows = trial.found.rows[live]
-    ends = _play(worlds, view, rows, trial.found.actions[live], count, me, opponent)
+    ends = _play(worlds, view, rows, trial.found.actions[live], count, me)
     points = ends.points.reshape(len(live), count)
     if trial.win:
         value = win_chance(view.scores[rows], points, view.rules)
@@ -155,7 +161,6 @@ def _play(
     actions: NDArray[np.int16],
     count: int,
     me: Style,
-    opponent: Style,
 ) -> Ends:
     """Do each of L actions in each of its position's worlds and play on, L * count results."""
     rules: Rules = view.rules
@@ -188,8 +193,9 @@ def _play(
         first=spread(first),
         limit=spread(view.knock_limit[rows]),
         doubled=spread(doubled(view.first_upcard[rows], rules)),
-        opponent_waits=worlds.opponent_waits[world],
+        manner=worlds.manner[world],
     )
+    opponents = [each.style for each in manners(rules)]
     ended = spread(knocks)
     ends = Ends(
         np.zeros(len(starts), dtype=np.int16),
@@ -207,7 +213,7 @@ def _play(
     void = spread(throws) & ((starts.stock <= rules.void_stock) | (starts.turn >= bound))
     on = np.flatnonzero(~(ended | void))
     if on.size:
-        played = roll_out(starts.select(on), me, opponent, rules)
+        played = roll_out(starts.select(on), me, opponents, rules)
         ends.points[on], ends.outcome[on] = played.points, played.outcome
         ends.i_knocked[on] = played.i_knocked
     return ends

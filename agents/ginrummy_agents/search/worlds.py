@@ -1,5 +1,6 @@
 """Worlds that agree with a view: the opponent's ten cards and the order of the stock."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,12 +8,18 @@ from numpy.typing import NDArray
 
 from ginrummy_agents import compiled
 from ginrummy_agents.search.belief import Belief, stages
+from ginrummy_agents.search.evidence import log_likelihoods
+from ginrummy_agents.search.manners import manners
+from ginrummy_agents.search.past import PastTurn
 from ginrummy_agents.search.settle import left_over
 from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS, card_planes, hand_size
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.sampling import sample_states
-from ginrummy_env.core.types import Hands
+from ginrummy_env.core.types import Float, Hands
 from ginrummy_env.core.view import OPPONENT, View
+
+OVERSAMPLED = 2
+"""Hands that are sampled for each world."""
 
 SWAPS = 16
 """Cards that are offered in exchange, one after another, to make a hand look played."""
@@ -24,20 +31,69 @@ class Worlds:
 
     theirs: Hands  # [N * k] uint64
     deck: NDArray[np.int8]  # [N * k, 52] the stock at the end
-    opponent_waits: NDArray[
-        np.bool_
-    ]  # [N * k] whether the opponent waits for gin: they could have knocked in their last turn
+    manner: NDArray[np.int8]  # [N * k] what the opponent is like, a place in `manners.manners`
 
 
 def sample_worlds(
-    view: View,
-    count: int,
-    rng: Random,
-    belief: Belief | None,
-    swaps: int = SWAPS,
-    waits: float = 0.0,
+    view: View, count: int, rng: Random, belief: Belief | None, past: Sequence[PastTurn] = ()
 ) -> Worlds:
-    """Return ``count`` worlds for each row of a view.
+    """Return ``count`` worlds for each row of a view, by all that the opponent was seen to do.
+
+    Twice as many hands are sampled and weighed by the opponent's last turns (`evidence`). Worlds,
+    a hand and a manner each, are then drawn in proportion to their weights, evenly spread over them
+    (systematic resampling); those of one hand share its stock. Weights that would leave too few
+    worlds are drawn nearer to each other.
+
+    Args:
+        view: N rows.
+        count: worlds a row.
+        rng: randomness of N rows.
+        belief: how the opponent's cards are judged; None: all alike.
+        past: the opponent's last turns, the latest first (`past.past_turns`).
+
+    Source: Gordon, Salmond and Smith (1993).
+    """
+    many = OVERSAMPLED * count
+    hands, decks = sample_hands(view, many, rng, belief)
+    theirs = hands.reshape(-1, many)
+    kinds = manners(view.rules)
+    logs = np.log([kind.share for kind in kinds]) + log_likelihoods(view, theirs, rng, past)
+    # Manner by manner, so that even steps through the weights do not meet one manner alone.
+    weights = tempered(np.moveaxis(logs, 2, 1).reshape(len(view), -1), count)
+    ends = weights.cumsum(axis=1)
+    ends /= ends[:, -1:]
+    targets = (np.arange(count) + rng.random((len(view), 1))) / count
+    rows = np.arange(len(view))[:, None]
+    found = np.searchsorted((ends + rows).reshape(-1), (targets + rows).reshape(-1))
+    found = np.minimum(found, np.repeat((rows + 1) * weights.shape[1] - 1, count))
+    row, place = np.divmod(found, weights.shape[1])
+    manner, hand = np.divmod(place, many)
+    world = row * many + hand
+    return Worlds(hands[world], decks[world], manner.astype(np.int8))
+
+
+def tempered(logs: Float, count: int) -> Float:
+    """Return weights that leave an effective sample of at least half of ``count`` in each row.
+
+    Args:
+        logs: [N, W] logarithms of weights, which are halved until that holds.
+        count: worlds that are wanted.
+    """
+    logs = logs - logs.max(axis=1, keepdims=True)
+    weights = np.exp(logs)
+    for _ in range(8):
+        few = np.flatnonzero(weights.sum(axis=1) ** 2 < count / 2 * (weights**2).sum(axis=1))
+        if not few.size:
+            break
+        logs[few] /= 2
+        weights[few] = np.exp(logs[few])
+    return weights
+
+
+def sample_hands(
+    view: View, count: int, rng: Random, belief: Belief | None, swaps: int = SWAPS
+) -> tuple[Hands, NDArray[np.int8]]:
+    """Return ``count`` hands of the opponent for each row of a view, with decks for the stock.
 
     Without a belief all hands are equally likely. With one, a hand is drawn card by card by the
     belief's weights; then single cards of it are exchanged with the stock, as the Metropolis
@@ -46,18 +102,19 @@ def sample_worlds(
 
     Args:
         view: N rows.
-        count: worlds a row.
+        count: hands a row.
         rng: randomness of N rows.
         belief: how the opponent's cards are judged; None: all alike.
-        swaps: exchanges tried for each world.
-        waits: share of other worlds in which the opponent waits for gin too.
+        swaps: exchanges tried for each hand.
+
+    Returns:
+        (hands [N * count] uint64, decks [N * count, 52] int8).
 
     Source: Metropolis et al. (1953).
     """
     weights = None if belief is None else belief.weights(view)
     states = sample_states(view, view.rules, rng, count, weights)
-    rows = np.arange(len(states))
-    theirs = states.hands[rows, np.repeat(1 - view.player, count)]
+    theirs = states.hands[np.arange(len(states)), np.repeat(1 - view.player, count)]
     if belief is not None and weights is not None and swaps:
         chances = rng.random((len(view), count, 3 * swaps)).reshape(-1, swaps, 3)
         slopes = np.repeat(belief.deadwood[stages(view)], count)
@@ -65,12 +122,7 @@ def sample_worlds(
         theirs = _swapped(
             states.deck, theirs, unknown, states.stock_count, weights, slopes, chances
         )
-    # What they drew last is in their hand: this is the deadwood with which they threw a card.
-    had_turn = np.repeat(view.discarded[:, OPPONENT] != 0, count)
-    opponent_waits = had_turn & (left_over(theirs) <= states.knock_limit)
-    if waits > 0:
-        opponent_waits |= rng.random((len(view), count)).reshape(-1) < waits
-    return Worlds(theirs, states.deck, opponent_waits)
+    return theirs, states.deck
 
 
 def _swapped(
@@ -85,10 +137,10 @@ def _swapped(
     """Return hands after exchanges with the stock, [W]. Changes ``deck`` in place."""
     logs, fits = np.log(weights), np.log(np.maximum(chances[:, :, 2], 1e-12))
     if compiled.in_use():
-        from ginrummy_agents import kernels
+        from ginrummy_agents.search import hand_kernels
 
         with compiled.first_use("the sampled hands of the search"):
-            kernels.swapped(theirs, unknown, deck, stock, logs, slopes, chances, fits)
+            hand_kernels.swapped(theirs, unknown, deck, stock, logs, slopes, chances, fits)
         return theirs
     size = hand_size(unknown).astype(np.int64)
     # Their unknown cards, in ascending order, as numbers; behind them anything.
