@@ -10,8 +10,6 @@ import argparse
 import gymnasium
 import numpy as np
 import torch
-from gymnasium import spaces
-from gymnasium.wrappers import TransformObservation
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.examples.rl_modules.classes.action_masking_rlm import ActionMaskingTorchRLModule
@@ -27,22 +25,15 @@ options = parser.parse_args()
 
 
 def make(config: dict) -> gymnasium.Env:
-    """Return an environment; RLlib's module looks for the observation under another name."""
-    env = gymnasium.make(
+    """Return an environment."""
+    return gymnasium.make(
         ginrummy_env.GYMNASIUM_ID,
         opponent="simple",
         episode="deal",
         reward="points",
         mask_in="observation",  # glue
+        observation_key="observations",  # glue
     )
-    seen = env.observation_space
-    space = spaces.Dict({"observations": seen["observation"], **seen.spaces})  # glue
-    return TransformObservation(env, renamed, space)  # glue
-
-
-def renamed(seen: dict) -> dict:
-    """Return an observation with its parts under the names that RLlib's module looks for."""
-    return {"observations": seen["observation"], **seen}  # glue
 
 
 register_env("gin_rummy", make)

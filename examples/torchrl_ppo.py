@@ -3,8 +3,8 @@
     python examples/torchrl_ppo.py
 
 Reaches -19.8 points a deal against `simple` in 150,000 decisions, a minute on one core.
-Needs torchrl. The mask is in the observation, where TorchRL looks for it, and rows are reset by
-TorchRL (``autoreset_mode="Disabled"``).
+Needs torchrl. The mask is in the observation, where TorchRL looks for it, as flags, and rows are
+reset by TorchRL (``autoreset_mode="Disabled"``).
 """
 
 import argparse
@@ -16,7 +16,7 @@ from tensordict import TensorDict
 from tensordict.nn import TensorDictModule
 from torch import nn
 from torchrl.collectors import Collector
-from torchrl.envs import DTypeCastTransform, GymWrapper, TransformedEnv
+from torchrl.envs import GymWrapper
 from torchrl.modules import MaskedCategorical, ProbabilisticActor, ValueOperator
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
@@ -39,12 +39,11 @@ env = GymWrapper(
         episode="deal",
         reward="points",
         mask_in="observation",  # glue
+        mask_dtype="bool",  # glue
         autoreset_mode="Disabled",  # glue
     ),
     categorical_action_encoding=True,
 )
-flags = DTypeCastTransform(torch.int8, torch.bool, in_keys=["action_mask"])  # glue
-env = TransformedEnv(env, flags)  # glue
 env.set_seed(options.seed)
 
 

@@ -50,4 +50,4 @@ def test_every_example_is_a_row_of_the_table():
     assert scripts <= written
     page = PAGE.read_text(encoding="utf-8")
     assert f"{MARKS[0]}\n{table()}\n{MARKS[1]}" in page, "python -m benchmarks.clients --table"
-    assert all(glue(client.script) <= 4 for client in CLIENTS.values())
+    assert all(glue(client.script) <= 3 for client in CLIENTS.values())

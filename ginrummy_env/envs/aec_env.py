@@ -85,7 +85,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
             )
         self._shaping = DeadwoodShaping(1, episodes.shaping)
         self._quick = {"raw": False, "derived": True}.get(episodes.features)
-        self._waiting_mask = np.zeros(NUM_ACTIONS, dtype=np.int8)
+        self._waiting_mask = np.zeros(NUM_ACTIONS, dtype=self._observer.mask_dtype)
         waiting = one_of("waiting_mask", others["waiting_mask"], get_args(WaitingMask))
         self._waiting_mask[PASS] = waiting == "pass"
         self.render_mode = others["render_mode"]
@@ -223,7 +223,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
             self._seen[number] = observation
         if not self._observer.mask_in_observation:
             return observation.copy()
-        return {"observation": observation.copy(), "action_mask": mask}
+        return {self._observer.key: observation.copy(), "action_mask": mask}
 
     def state(self) -> NDArray[np.float32]:
         """Return what is hidden too, with the option ``privileged``; see `privileged_state`.
@@ -266,14 +266,14 @@ class raw_env(AECEnv):  # type: ignore[misc]
         """Close the window, if there is one."""
         self._screen.close()
 
-    def _mask_of(self, number: int) -> NDArray[np.int8]:
+    def _mask_of(self, number: int) -> NDArray[Any]:
         """Return the mask of a player, a new array."""
         state = self._games.state
         if state.phase.item(0) >= _DEAL_OVER:
-            return np.zeros(NUM_ACTIONS, dtype=np.int8)
+            return np.zeros_like(self._waiting_mask)
         if state.player.item(0) != number:
             return self._waiting_mask.copy()
-        return self._mask_to_move().copy()
+        return self._mask_to_move().astype(self._waiting_mask.dtype)
 
     def _mask_to_move(self) -> NDArray[np.int8]:
         """Return the mask of the player to move; do not write into it."""

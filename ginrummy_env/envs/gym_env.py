@@ -188,7 +188,7 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
     def _info(self, deals: Sequence[Any] | None = None) -> dict[str, Any]:
         info: dict[str, Any] = {}
         if self.games.observer.mask_in_info:
-            info["action_mask"] = self.games.masks[0].astype(np.int8)
+            info["action_mask"] = self.games.masks[0].astype(self.games.observer.mask_dtype)
         info["seat"] = self.seat
         if self.games.episodes.options.privileged:
             info["state"] = self.games.hidden()[0]

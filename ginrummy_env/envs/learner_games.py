@@ -21,7 +21,7 @@ from ginrummy_env.core.types import Rows
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.deal_infos import DealResult, EndedDeals
 from ginrummy_env.envs.episodes import Episodes, advance
-from ginrummy_env.envs.observing import Observer, Seen, privileged_state
+from ginrummy_env.envs.observing import Ends, Observer, Seen, privileged_state
 from ginrummy_env.envs.opponents import (
     OpponentError,
     Opponents,
@@ -284,13 +284,18 @@ class LearnerGames:
         seats = self.seats if rows is None else self.seats[rows]
         return make_view(state, self.episodes.options.rules, seats)
 
-    def observations(self, rows: Rows | None = None) -> Seen:
-        """Return the learners' observations in all rows or in some, new arrays."""
-        state = self.state if rows is None else self.state.select(rows)
-        some = slice(None) if rows is None else rows
-        masks = self.masks[some] if self.observer.mask_in_observation else self._no_masks
+    def ends(self, rows: Rows) -> Ends:
+        """Return the last positions of the episodes that have ended in these rows."""
+        return Ends(self.state.select(rows), self.seats[rows])
+
+    def observations(self, ends: Ends | None = None) -> Seen:
+        """Return the learners' observations, new arrays; those of ``ends`` after those of all rows.
+
+        Ends that are observed with all rows cost little; a call of their own, as much as these.
+        """
+        masks = self.masks if self.observer.mask_in_observation else self._no_masks
         rules = self.episodes.options.rules
-        return self.observer.observe(state, rules, self.seats[some], masks)
+        return self.observer.observe(self.state, rules, self.seats, masks, ends)
 
     def hidden(self) -> NDArray[np.float32]:
         """Return what the learners do not see, [N, STATE_SIZE] float32; see `privileged_state`."""

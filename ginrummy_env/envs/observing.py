@@ -1,6 +1,7 @@
 """What an environment hands out of a position: features, the mask, the last actions, the state."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from ginrummy_env.core.actions import NO_ACTION, NUM_ACTIONS
 from ginrummy_env.core.cards import NUM_CARDS, card_planes
 from ginrummy_env.core.rules import Rules
-from ginrummy_env.core.state import BatchState
+from ginrummy_env.core.state import BatchState, concatenate
 from ginrummy_env.core.view import OPPONENT, View, make_view, players_of
 from ginrummy_env.envs.features import features_of
 from ginrummy_env.envs.options import EpisodeOptions, MaskIn
@@ -26,25 +27,50 @@ OPPONENT_ACTIONS = NUM_ACTIONS
 """In ``history`` the opponent's actions are these numbers: 108 + the action."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """The positions in which K episodes ended.
+
+    Attributes:
+        state: K games that are over.
+        players: [K] int8, whose view it is.
+    """
+
+    state: BatchState
+    players: NDArray[np.int8]
+
+
 class Observer:
     """Makes observations: the features alone, or a dict of them and what else was asked for.
 
     Attributes:
         mask_in_observation, mask_in_info: where the mask is.
+        mask_dtype: its type.
+        key: what the features are called in a dict.
     """
 
     def __init__(self, options: EpisodeOptions, default: MaskIn) -> None:
         """Observe as the options say.
 
         Args:
-            options: ``features``, ``mask_in`` and ``history``.
+            options: what is observed.
             default: where the mask is if ``mask_in`` is None.
+
+        Raises:
+            ValueError: an ``observation_key`` where observations are no dicts.
         """
         where = options.mask_in or default
         self.features = features_of(options.features)
         self.mask_in_observation = where != "info"
         self.mask_in_info = where != "observation"
+        self.mask_dtype = np.dtype(options.mask_dtype)
+        self.key = options.observation_key
         self._history = options.history
+        if self.key != "observation" and not self.is_dict:
+            raise ValueError(
+                f"observation_key={self.key!r}: observations are dicts only with "
+                "mask_in='observation' or 'both', or a history"
+            )
 
     @property
     def is_dict(self) -> bool:
@@ -55,16 +81,21 @@ class Observer:
         """Return the space of one observation."""
         if not self.is_dict:
             return self.features.space()
-        parts: dict[str, spaces.Space[Any]] = {"observation": self.features.space()}
+        parts: dict[str, spaces.Space[Any]] = {self.key: self.features.space()}
         if self.mask_in_observation:
-            parts["action_mask"] = spaces.Box(0, 1, (NUM_ACTIONS,), np.int8)
+            parts["action_mask"] = spaces.Box(0, 1, (NUM_ACTIONS,), self.mask_dtype.type)
         if self._history:
             most = OPPONENT_ACTIONS + NUM_ACTIONS - 1
             parts["history"] = spaces.Box(-1, most, (self._history,), np.int16)
         return spaces.Dict(parts)
 
     def observe(
-        self, state: BatchState, rules: Rules, players: NDArray[np.int8], masks: NDArray[Any]
+        self,
+        state: BatchState,
+        rules: Rules,
+        players: NDArray[np.int8],
+        masks: NDArray[Any],
+        ends: Ends | None = None,
     ) -> Seen:
         """Return what players see, in new arrays.
 
@@ -73,16 +104,27 @@ class Observer:
             rules: their settings.
             players: [N] 0 or 1, whose view it is.
             masks: [N, 108] their legal actions.
+            ends: K games more, whose rows come last; no action is legal there.
         """
+        if ends is not None:
+            state, players = concatenate([state, ends.state]), np.append(players, ends.players)
+            masks = np.concatenate([masks, np.zeros((len(ends.players), NUM_ACTIONS), masks.dtype)])
         seen = self.features.of_state(state, rules, players)
         if not self.is_dict:
             return seen
-        parts: dict[str, NDArray[Any]] = {"observation": seen}
+        parts: dict[str, NDArray[Any]] = {self.key: seen}
         if self.mask_in_observation:
-            parts["action_mask"] = masks.astype(np.int8)
+            parts["action_mask"] = masks.astype(self.mask_dtype)
         if self._history:
             parts["history"] = last_actions(make_view(state, rules, players), self._history)
         return parts
+
+
+def first_rows(seen: Seen, count: int) -> Seen:
+    """Return the observations of the first ``count`` rows."""
+    if isinstance(seen, dict):
+        return {name: array[:count] for name, array in seen.items()}
+    return seen[:count]
 
 
 def row_of(seen: Seen, row: int) -> Seen:

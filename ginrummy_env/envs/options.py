@@ -19,6 +19,7 @@ Split = Literal["train", "eval"]
 IllegalAction = Literal["lose", "raise"]
 WaitingMask = Literal["zeros", "pass"]
 MaskIn = Literal["info", "observation", "both"]
+MaskType = Literal["int8", "bool"]
 
 RewardHook = Callable[[EndedDeals], ArrayLike]
 
@@ -64,6 +65,14 @@ class EpisodeOptions:
     with ``observation`` and ``action_mask``), or in "both". None: as the library has it, in the
     observation in PettingZoo, else in the info."""
 
+    mask_dtype: MaskType = "int8"
+    """The type of that mask: "int8", as Gymnasium's ``sample(mask)`` wants it, or "bool", as torch
+    does (TorchRL, ``masked_fill``)."""
+
+    observation_key: str = "observation"
+    """What the numbers are called where observations are dicts; RLlib's module for masks looks for
+    "observations"."""
+
     history: int = 0
     """How many of the deal's last actions observations show: then they are dicts with
     ``observation`` and ``history``, see `observing.last_actions`."""
@@ -106,6 +115,12 @@ class EpisodeOptions:
         features_of(self.features)
         if self.mask_in is not None:
             put("mask_in", one_of("mask_in", self.mask_in, get_args(MaskIn)))
+        put("mask_dtype", one_of("mask_dtype", self.mask_dtype, get_args(MaskType)))
+        key = self.observation_key
+        if not isinstance(key, str) or key in ("", "action_mask", "history"):
+            raise ValueError(
+                f"observation_key={key!r}: a name is needed, other than 'action_mask' and 'history'"
+            )
         put("history", whole("history", self.history, 0))
         put("privileged", flag("privileged", self.privileged))
         put("shaping", real("shaping", self.shaping))
@@ -124,6 +139,8 @@ class EpisodeKeywords(TypedDict, total=False):
     split: Split
     features: str
     mask_in: MaskIn | None
+    mask_dtype: MaskType
+    observation_key: str
     history: int
     privileged: bool
     shaping: float

@@ -26,7 +26,7 @@ from ginrummy_env.core.checks import whole
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
 from ginrummy_env.envs.learner_games import LearnerGames
-from ginrummy_env.envs.observing import privileged_state, row_of
+from ginrummy_env.envs.observing import first_rows, privileged_state, row_of
 from ginrummy_env.envs.opponents import OpponentPool, Opponents, PolicyLike
 from ginrummy_env.envs.options import (
     RESET_OPTIONS,
@@ -155,12 +155,18 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
                 info["state"] = hidden[row]
         dones = step.terminated | step.truncated
         ended = np.flatnonzero(dones)
+        ends = None
         if ended.size:
+            ends = self.games.ends(ended)
             self._tell_ends(infos, ended, step.truncated)
             self.games.begin(ended)
             for row in ended.tolist():
                 self._note_reset(row)
-        return self.games.observations(), step.rewards.astype(np.float32), dones, infos
+        seen = self.games.observations(ends)
+        for place, row in enumerate(ended.tolist(), self.num_envs):
+            infos[row]["terminal_observation"] = row_of(seen, place)
+        rewards = step.rewards.astype(np.float32)
+        return first_rows(seen, self.num_envs), rewards, dones, infos
 
     def _note_reset(self, row: int) -> None:
         """Write the info of an episode that has begun."""
@@ -176,10 +182,9 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
     def _tell_ends(
         self, infos: list[dict[str, Any]], ended: NDArray[np.intp], truncated: NDArray[np.bool_]
     ) -> None:
-        seconds, last = time.perf_counter() - self._began, self.games.observations(ended)
-        for place, row in enumerate(ended.tolist()):
+        seconds = time.perf_counter() - self._began
+        for row in ended.tolist():
             info = infos[row]
-            info["terminal_observation"] = row_of(last, place)
             info["TimeLimit.truncated"] = bool(truncated[row])
             info["episode"] = {
                 "r": float(self._returns[row]),

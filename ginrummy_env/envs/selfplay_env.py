@@ -191,7 +191,7 @@ class GinRummySelfPlayEnv:
         state, rules = self.state, self.rules
         masks = action_masks(state, rules)
         if self._observer.mask_in_info:
-            infos["action_mask"] = masks.view(np.int8)
+            infos["action_mask"] = masks.view(self._observer.mask_dtype)
         infos["seat"] = self.seats
         if self._games.options.privileged:
             infos["state"] = privileged_state(state, state.player)

@@ -16,7 +16,7 @@ from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.types import Rows
 from ginrummy_env.envs.episodes import is_list
 from ginrummy_env.envs.learner_games import Deals, LearnerGames, LearnerStep
-from ginrummy_env.envs.observing import Seen, row_of
+from ginrummy_env.envs.observing import Seen, first_rows, row_of
 from ginrummy_env.envs.opponents import OpponentPool, Opponents, PolicyLike
 from ginrummy_env.envs.options import (
     RESET_OPTIONS,
@@ -186,8 +186,10 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
         self._over = step.terminated | step.truncated
         ended = np.flatnonzero(self._over)
         infos: Infos = {}
+        ends = None
         if self.autoreset_mode == AutoresetMode.SAME_STEP and ended.size:
-            self._add_finals(infos, step, ended)
+            ends = self.games.ends(ended)
+            self._add_finals(infos, step)
             self.games.begin(ended)
             self._over = np.zeros(self.num_envs, dtype=np.bool_)
             over = set(ended.tolist())
@@ -196,13 +198,13 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
         if self.autoreset_mode != AutoresetMode.SAME_STEP:
             self._add(infos, "illegal_action", step.illegal)
             self._add(infos, "forfeit", step.forfeits)
-        return (
-            self.games.observations(),
-            step.rewards,
-            step.terminated,
-            step.truncated,
-            infos,
-        )
+        seen = self.games.observations(ends)
+        if ends is not None:
+            final_obs = infos["final_obs"]
+            for place, row in enumerate(ended.tolist(), self.num_envs):
+                final_obs[row] = row_of(seen, place)
+            seen = first_rows(seen, self.num_envs)
+        return seen, step.rewards, step.terminated, step.truncated, infos
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the learners' legal actions, [N, 108] bool, a new array."""
@@ -244,7 +246,8 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
         everywhere = np.ones(self.num_envs, dtype=np.bool_)
         infos: Infos = {}
         if self.games.observer.mask_in_info:
-            infos |= {"action_mask": self.games.masks.astype(np.int8), "_action_mask": everywhere}
+            masks = self.games.masks.astype(self.games.observer.mask_dtype)
+            infos |= {"action_mask": masks, "_action_mask": everywhere}
         infos |= {"seat": self.games.seats.copy(), "_seat": everywhere.copy()}
         if self.games.episodes.options.privileged:
             infos |= {"state": self.games.hidden(), "_state": everywhere.copy()}
@@ -270,16 +273,13 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
                 some[row] = True
             infos[key], infos[f"_{key}"] = values_by_row, some
 
-    def _add_finals(self, infos: Infos, step: LearnerStep, ended: Rows) -> None:
-        """Add the last observation and info of the episodes that have ended."""
+    def _add_finals(self, infos: Infos, step: LearnerStep) -> None:
+        """Add the last info of the episodes that have ended, and room for their observations."""
         some = self._over.copy()
         final_obs = np.full(self.num_envs, None, dtype=object)
-        last = self.games.observations(ended)
-        for place, row in enumerate(ended.tolist()):
-            final_obs[row] = row_of(last, place)
         final: Infos = {}
         if self.games.observer.mask_in_info:
-            masks = np.zeros((self.num_envs, NUM_ACTIONS), dtype=np.int8)
+            masks = np.zeros((self.num_envs, NUM_ACTIONS), self.games.observer.mask_dtype)
             final |= {"action_mask": masks, "_action_mask": some.copy()}
         seats = np.where(some, self.games.seats, 0).astype(np.int8)
         final |= {"seat": seats, "_seat": some.copy()}

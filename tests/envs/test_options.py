@@ -137,6 +137,33 @@ def test_masks_are_where_they_are_asked_for(name, where):
 
 
 @every_environment
+def test_masks_may_be_flags_and_observations_have_another_name(name):
+    plain = Played(name, mask_in="both")
+    other = Played(name, mask_in="both", mask_dtype="bool", observation_key="observations")
+    for number in range(4):
+        assert set(other.seen) == {"observations", "action_mask"}
+        assert (other.seen["observations"] == plain.seen["observation"]).all()
+        seen = [other.seen, other.info] if "action_mask" in other.info else [other.seen]
+        for part in seen:
+            assert part["action_mask"].dtype == np.bool_
+            assert (np.atleast_2d(part["action_mask"]) == plain.masks()).all()
+        plain.step(number)
+        other.step(number)
+    if name != "two seats":  # which has no spaces
+        space = other.env.observation_space
+        space = space("player_0") if name == "pettingzoo" else space
+        one = {key: part[0] for key, part in other.seen.items()} if name == "sb3" else other.seen
+        assert space.contains(one)
+    for wrong in ("", "action_mask", 3):
+        with pytest.raises(ValueError, match=f"observation_key={wrong!r}: a name is needed"):
+            ENVIRONMENTS[name](observation_key=wrong)
+    with pytest.raises(ValueError, match="mask_dtype='float': one of 'int8', 'bool'"):
+        ENVIRONMENTS[name](mask_dtype="float")
+    with pytest.raises(ValueError, match="observations are dicts only with mask_in"):
+        ENVIRONMENTS[name](mask_in="info", observation_key="observations")
+
+
+@every_environment
 def test_the_last_actions_are_shown(name):
     """The player's own as their numbers, the opponent's 108 higher, the latest last."""
     options = {"mask_in": "both"} if name == "pettingzoo" else {}
