@@ -3,12 +3,13 @@
 `make test-peers` does the same for 100,000 deals.
 """
 
+import numpy as np
 import pytest
 import rlcard_peer
 
 from ginrummy_env.compat.old_game import rlcard_numbers
 
-pytest.importorskip("rlcard")
+rlcard = pytest.importorskip("rlcard")
 
 # Play, seed and deals; a stubborn deal has 202 steps.
 SOME = [("random", 0, 50), ("random", 1, 25), ("eager", 2, 100), ("novice", 3, 20)]
@@ -36,3 +37,28 @@ def test_random_numbers_are_those_of_rlcard(seed):
     ours = rlcard_numbers(seed)
     theirs = peer.game.np_random
     assert ours.randint(0, 2**31, size=10).tolist() == theirs.randint(0, 2**31, size=10).tolist()
+
+
+def test_steps_of_our_game_in_rlcard_are_taken_back():
+    """To the deal, each position as it was; the same actions then end it as before."""
+    from ginrummy_env.compat import rlcard_game  # noqa: F401 - registers the environment
+
+    env = rlcard.make("ginrummy-env", config={"seed": 3, "allow_step_back": True})
+    rng = np.random.default_rng(0)
+    state, player = env.reset()
+    passed, actions = [], []
+    while not env.is_over():
+        passed.append((player, state["obs"].tobytes(), list(state["legal_actions"])))
+        actions.append(int(rng.choice(passed[-1][2])))
+        state, player = env.step(actions[-1])
+    payoffs = env.get_payoffs()
+    assert len(actions) > 20
+    for expected in reversed(passed):
+        state, player = env.step_back()
+        assert (player, state["obs"].tobytes(), list(state["legal_actions"])) == expected
+        assert not env.get_payoffs().any()
+    assert not env.step_back()
+    for action in actions:
+        env.step(action)
+    assert env.is_over()
+    assert (env.get_payoffs() == payoffs).all()

@@ -471,6 +471,19 @@ def test_the_simultaneous_conversion_says_that_it_does_not_fit():
         aec_to_parallel(ginrummy_env.env())
 
 
+def test_an_illegal_action_ends_the_game_whatever_was_seen_before():
+    """A mask that was asked of a wrapper inside, and has been played past, is not looked at."""
+    env = ginrummy_env.env()
+    env.reset(seed=0)
+    inside = env.env.env
+    inside.observe(env.agent_selection)  # PettingZoo's wrapper keeps what it hands out
+    env.step(106)
+    env.step(106)
+    env.step(104)
+    env.step(106)  # legal when it was observed
+    assert set(env.terminations.values()) == {True}
+
+
 def test_before_reset_the_order_is_enforced():
     """The quick wrapper says what PettingZoo's says."""
     env = ginrummy_env.env()

@@ -330,6 +330,21 @@ def test_games_can_start_late(name):
             played.reset(start=wrong)
 
 
+def test_the_parallel_api_starts_where_it_is_told():
+    start = {"scores": [80, 90], "deals_won": [2, 1], "deal_number": 3}
+    parallel, aec = ginrummy_env.parallel_env(), ginrummy_env.env()
+    seen, _ = parallel.reset(seed=1, options={"start": start})
+    aec.reset(seed=1, options={"start": start})
+    found, expected = (env.unwrapped._games.state for env in (parallel, aec))
+    assert found.scores.tolist() == [[80, 90]]
+    assert found.deal_number.tolist() == [3]
+    assert (found.deck == expected.deck).all()
+    for agent in parallel.agents:
+        assert (seen[agent]["observation"] == aec.observe(agent)["observation"]).all()
+    with pytest.raises(ValueError, match="scores=100: a whole number from 0 to 99"):
+        parallel.reset(options={"start": {"scores": [100, 0]}})
+
+
 def test_opponents_may_be_functions_or_drawn_from_a_pool():
     """Each episode draws one; who comes how often follows the weights, and not the rows."""
     function = make_policy("simple").act
