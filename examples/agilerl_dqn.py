@@ -63,4 +63,4 @@ for step in range(options.steps // NUM_ENVS):
         agent.learn(memory.sample(agent.batch_size))
 
 agent.set_training_mode(False)
-report(lambda seen, masks: agent.get_action(seen, 0.0, masks.astype(np.int8)), "random")
+report(lambda seen, masks: agent.get_action(seen, 0.0, masks.astype(np.int8)))

@@ -4,8 +4,11 @@
 
 One model moves for both players, and is taught by what the player is paid who has just moved, so
 the loser of a deal is never told of the loss: the tutorial's way, shown since many start from it.
-It reaches -0.1 points a deal against `random` in 15,000 decisions, that is nothing yet;
-`sb3_maskable_ppo.py` and `selfplay_ppo.py` learn better and faster. Needs the extra ``train``.
+``shaping`` also pays a move at once for the deadwood that it gets rid of.
+
+Reaches -44.3 points a deal against `simple` (random play: -49.0) in 16,000 decisions, a minute on
+one core; `sb3_maskable_ppo.py` and `selfplay_ppo.py` learn better and faster. Needs the extra
+``train``.
 """
 
 import argparse
@@ -56,10 +59,16 @@ parser.add_argument("--steps", type=int, default=15_000, help="decisions to lear
 parser.add_argument("--seed", type=int, default=0)
 options = parser.parse_args()
 
-env = SB3ActionMaskWrapper(ginrummy_env.env(episode="deal", reward="points"))
+env = SB3ActionMaskWrapper(
+    ginrummy_env.env(
+        episode="deal",
+        reward="points",
+        shaping=1.0,  # glue
+    )
+)
 env.reset(seed=options.seed)
 env = ActionMasker(env, lambda env: env.action_mask())
 model = MaskablePPO("MlpPolicy", env, seed=options.seed, device="cpu")
 model.learn(total_timesteps=options.steps)
 
-report(lambda seen, masks: model.predict(seen, action_masks=masks, deterministic=True)[0], "random")
+report(lambda seen, masks: model.predict(seen, action_masks=masks, deterministic=True)[0])

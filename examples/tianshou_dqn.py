@@ -85,4 +85,4 @@ def choose(seen, masks):
     return np.where(masks, values.numpy(), -np.inf).argmax(axis=1)
 
 
-report(choose, "random")
+report(choose)
