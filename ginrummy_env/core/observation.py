@@ -190,9 +190,7 @@ def observe(view: View, derived: bool = True) -> Flat:
     """
     count = len(view)
     observation = np.empty((count, _SIZES[derived]), dtype=np.float32)
-    raw = np.empty((count, len(_RAW)), dtype=np.uint64)
-    for place, (_, part) in enumerate(_RAW.values()):
-        raw[:, place] = part(view)
+    raw = np.stack([part(view) for _, part in _RAW.values()], axis=1)
     melded, deadwood = melded_cards(view.hand)
     # In pieces, so that what is worked out on the way stays within the processor's cache.
     for start in range(0, count, _PIECE):
@@ -205,11 +203,11 @@ def observe(view: View, derived: bool = True) -> Flat:
                     view.hand[rows], melded[rows], view.rules
                 )
                 at += NUM_CARDS
-    block = np.empty((count, len(_SCALARS)), dtype=np.float32)
-    for place, (_, _, number) in enumerate(_SCALARS.values()):
-        block[:, place] = number(view, deadwood)
+    numbers = [number(view, deadwood) for _, _, number in _SCALARS.values()]
+    block = np.stack(numbers, axis=1, dtype=np.float32, casting="unsafe")
     block *= scalar_factors(view.rules.target)
-    np.minimum(block, 1, out=observation[:, -len(_SCALARS) :])
+    np.minimum(block, 1, out=block)
+    observation[:, -len(numbers) :] = block
     return observation
 
 

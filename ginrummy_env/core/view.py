@@ -21,7 +21,6 @@ from ginrummy_env.core.types import Hands, Int8, Points
 
 ME, OPPONENT = 0, 1
 """Columns of the view's [N, 2] arrays."""
-_COLUMNS = np.array([ME, OPPONENT])
 
 
 @dataclass(slots=True)
@@ -117,11 +116,11 @@ def make_view(state: BatchState, rules: Rules, players: ArrayLike | None = None)
         player = state.player.copy()
     else:
         given = np.asarray(players)
-        if given.shape not in ((), (count,)) or not ((given == 0) | (given == 1)).all():
+        if given.shape not in ((), (count,)) or not np.isin(given, (0, 1)).all():
             raise ValueError(f"players={players}: 0 or 1, or {count} of them, are needed")
         player = np.full(count, given, dtype=np.int8)
     mine = 2 * np.arange(count) + player
-    order = mine[:, None] ^ _COLUMNS
+    order = np.stack([mine, mine ^ 1], axis=1)
     to_move = (player == state.player) & ~state.over
     shown = (state.outcome != Outcome.NONE) & (state.outcome != Outcome.VOID)
     hands = state.hands.take(order)
