@@ -5,7 +5,6 @@ Version history of ``ginrummy_env/GinRummy``:
 - v0: the first.
 """
 
-import sys
 from collections.abc import Sequence
 from typing import Any, Unpack
 
@@ -22,7 +21,7 @@ from ginrummy_env.core.view import View
 from ginrummy_env.envs.episodes import action_number
 from ginrummy_env.envs.learner_games import LearnerGames
 from ginrummy_env.envs.observing import Seen, row_of
-from ginrummy_env.envs.opponents import OpponentPool, PolicyLike
+from ginrummy_env.envs.opponents import OpponentPool, PolicyLike, refuse_shadowed_opponent
 from ginrummy_env.envs.options import (
     RESET_OPTIONS,
     LearnerKeywords,
@@ -126,7 +125,7 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
             ValueError: a bad seed, an unknown option, or a bad value of one.
             OpponentError: the opponent's policy failed; reset again.
         """
-        _refuse_shadowed_opponent(self)
+        refuse_shadowed_opponent(self)
         episodes = self.games.episodes
         start = read_start(reset_options(options, *RESET_OPTIONS), 1, episodes.options)
         super().reset(seed=None if seed is None else require_seed(seed))
@@ -148,7 +147,7 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
             gymnasium.error.ResetNeeded: the episode is over, not begun, or its last step was
                 broken off.
         """
-        _refuse_shadowed_opponent(self)
+        refuse_shadowed_opponent(self)
         self.games.episodes.require_ready()
         if self.games.state.over[0]:
             raise ResetNeeded("the episode is over: call reset()")
@@ -196,35 +195,3 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
             for name, some in (("deals", deals), ("skipped", self.games.skipped_deals.get(0))):
                 info[name] = [deal.to_dict() for deal in some or ()]
         return info
-
-
-def _refuse_shadowed_opponent(env: GinRummyEnv) -> None:
-    """Raise if a wrapper around the environment has an attribute ``opponent`` of its own.
-
-    ``wrapper.opponent = "champion"`` makes one (so does ``set_attr`` of Stable-Baselines3's
-    DummyVecEnv and SubprocVecEnv), and the environment would never know. It does not know its
-    wrappers either, but while it is stepped or reset they are in the call stack.
-
-    Args:
-        env: called from its ``step`` or ``reset``.
-
-    Raises:
-        AttributeError: such a wrapper; says what to do instead.
-    """
-    frame = sys._getframe(2)
-    while frame is not None:
-        if frame.f_code.co_name in ("step", "reset"):
-            wrapper = frame.f_locals.get("self")
-            if (
-                isinstance(wrapper, gymnasium.Wrapper)
-                and "opponent" in vars(wrapper)
-                and wrapper.unwrapped is env
-            ):
-                kind = type(wrapper).__name__
-                raise AttributeError(
-                    f"the attribute 'opponent' was set on the wrapper {kind}, which does not "
-                    "change the environment's opponent. Delete it, and call "
-                    "env.get_wrapper_attr('set_opponent')(policy), or with a VecEnv of "
-                    "Stable-Baselines3 env_method('set_opponent', policy)"
-                )
-        frame = frame.f_back  # type: ignore[assignment]

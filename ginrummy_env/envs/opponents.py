@@ -4,10 +4,12 @@ Those that remember (`policy.SeatPolicy`) are told of their games: each game of 
 number of its own, from the policy's first decision in it until `OtherSeats.leave`.
 """
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import gymnasium
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -302,3 +304,54 @@ def _failing(policy: Policy) -> Iterator[None]:
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise OpponentError(policy_name(policy), reason) from error
+
+
+def refuse_shadowed_opponent(env: object) -> None:
+    """Raise if a wrapper around an environment has an attribute ``opponent`` of its own.
+
+    ``wrapper.opponent = "champion"`` makes one (so does ``set_attr`` of Stable-Baselines3's
+    DummyVecEnv and SubprocVecEnv), and the environment would never know. It does not know its
+    wrappers either, but while it is stepped or reset they are in the call stack.
+
+    Args:
+        env: called from its ``step`` (``step_wait``) or ``reset``.
+
+    Raises:
+        AttributeError: such a wrapper; says what to do instead.
+    """
+    frame = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_name in ("step", "step_wait", "reset"):
+            outer = frame.f_locals.get("self")
+            if (
+                outer is not env
+                and "opponent" in getattr(outer, "__dict__", ())
+                and _is_wrapper(outer)
+                and any(one is env for one in _inside(outer))
+            ):
+                raise AttributeError(
+                    f"the attribute 'opponent' was set on the wrapper {type(outer).__name__}, "
+                    "which does not change the environment's opponent. Delete it, and call "
+                    "env.get_wrapper_attr('set_opponent')(policy), for a vector environment of "
+                    "Gymnasium env.unwrapped.set_opponent(policy), for a VecEnv of "
+                    "Stable-Baselines3 env_method('set_opponent', policy)"
+                )
+        frame = frame.f_back  # type: ignore[assignment]
+
+
+def _is_wrapper(outer: object) -> bool:
+    """Return whether this is a wrapper or vector environment of Gymnasium or Stable-Baselines3."""
+    kinds: list[type] = [gymnasium.Wrapper, gymnasium.vector.VectorEnv]
+    if sb3 := sys.modules.get("stable_baselines3.common.vec_env"):
+        kinds.append(sb3.VecEnv)
+    return isinstance(outer, tuple(kinds))
+
+
+def _inside(outer: Any) -> Iterator[object]:
+    """Yield the environments that a wrapper wraps, and itself."""
+    waiting = [outer]
+    while waiting:
+        yield (one := waiting.pop())
+        own = getattr(one, "__dict__", {})
+        waiting += [own[name] for name in ("env", "venv") if name in own]
+        waiting += own.get("envs", ())

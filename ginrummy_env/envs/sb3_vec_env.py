@@ -27,7 +27,12 @@ from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
 from ginrummy_env.envs.learner_games import LearnerGames
 from ginrummy_env.envs.observing import first_rows, privileged_state, row_of
-from ginrummy_env.envs.opponents import OpponentPool, Opponents, PolicyLike
+from ginrummy_env.envs.opponents import (
+    OpponentPool,
+    Opponents,
+    PolicyLike,
+    refuse_shadowed_opponent,
+)
 from ginrummy_env.envs.options import (
     RESET_OPTIONS,
     LearnerKeywords,
@@ -103,6 +108,7 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
             ValueError: an unknown option, or a bad value of one.
             OpponentError: an opponent's policy failed; reset again.
         """
+        refuse_shadowed_opponent(self)
         everywhere = np.arange(self.num_envs)
         episodes = self.games.episodes
         given = _options_of_rows(self._options, self.rules)
@@ -133,6 +139,7 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
             OpponentError: an opponent's policy failed; call ``reset``.
             gymnasium.error.ResetNeeded: nothing has been dealt, or the last step was broken off.
         """
+        refuse_shadowed_opponent(self)
         self.games.episodes.require_ready()
         actions = self.games.numbers(self._actions)
         with self.games.episodes.whole():

@@ -17,7 +17,12 @@ from ginrummy_env.core.types import Rows
 from ginrummy_env.envs.episodes import is_list
 from ginrummy_env.envs.learner_games import Deals, LearnerGames, LearnerStep
 from ginrummy_env.envs.observing import Seen, first_rows, row_of
-from ginrummy_env.envs.opponents import OpponentPool, Opponents, PolicyLike
+from ginrummy_env.envs.opponents import (
+    OpponentPool,
+    Opponents,
+    PolicyLike,
+    refuse_shadowed_opponent,
+)
 from ginrummy_env.envs.options import (
     RESET_OPTIONS,
     LearnerKeywords,
@@ -26,6 +31,7 @@ from ginrummy_env.envs.options import (
 )
 from ginrummy_env.envs.rendering import RENDER_FPS, RENDER_MODES, Screen
 from ginrummy_env.envs.starts import read_start
+from ginrummy_env.policy import Policy
 
 Infos = dict[str, Any]
 
@@ -43,6 +49,18 @@ class LearnerBatch:
     def rules(self) -> Rules:
         """The settings of the games."""
         return self.games.episodes.options.rules
+
+    @property
+    def opponent(self) -> Policy | list[Policy]:
+        """The policy in the other seats, or one per row where there are several."""
+        others = self.games.others
+        if len(others.policies) == 1:
+            return others.policies[0]
+        return [others.policies[number] for number in others.assignment]
+
+    @opponent.setter
+    def opponent(self, policy: Opponents) -> None:
+        self.set_opponents(policy)
 
     def set_opponent(self, policy: PolicyLike | OpponentPool) -> None:
         """Let all learners play against another policy from the opponents' next decision on.
@@ -137,6 +155,7 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
                 value of one.
             OpponentError: an opponent's policy failed; reset again.
         """
+        refuse_shadowed_opponent(self)
         given = reset_options(options, *RESET_OPTIONS, "reset_mask")
         rows = self._rows_of(given.get("reset_mask"))
         episodes = self.games.episodes
@@ -164,6 +183,7 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
             gymnasium.error.ResetNeeded: a row has not been dealt, or the last step was broken off;
                 with DISABLED also a row whose episode is over.
         """
+        refuse_shadowed_opponent(self)
         self.games.episodes.require_ready()
         if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
             row = int(np.flatnonzero(self._over)[0])

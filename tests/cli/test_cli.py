@@ -166,6 +166,7 @@ def test_rules_can_be_written(text, rules):
         (["tournament", "simple", "simple"], "twice"),
         (["play", "nobody"], "unknown policy 'nobody'"),
         (["replay", "no such file"], "no such file: No such file"),
+        (["match", "simple", "json:dumps"], "'json:dumps': calling dumps() failed"),
         (["fly"], "no command 'fly'"),
         (["mtach", "simple", "gold"], "did you mean 'match'?"),
         (["match", "simple", "glod"], "did you mean 'gold'?"),
@@ -468,3 +469,25 @@ def test_words_stand_left_and_numbers_right(capsys, monkeypatch):
     assert head.index("agent") == first.index("a") == second.index("longer")
     assert head.index("won") + 3 == first.index("5.25") + 4 == second.index("50") + 2
     assert len(head) == len(first) == len(second)
+
+
+@pytest.mark.parametrize("command", ["match", "compare"])
+def test_long_names_are_whole_and_tables_narrow(capsys, command):
+    """At most 100 columns where the output is no terminal; names are broken, not cut."""
+    first, other = "lookahead:knock=0,weight=12,decay=0.8,outs=6", "heuristic:knock=5,score=33"
+    names = [first, f"{other},danger=0.4"]
+    code, out, _ = run(capsys, command, *names, "--rules", "target=10", "--games", "2")
+    assert code == 0
+    assert max(map(len, out.splitlines())) <= 100
+    assert "…" not in out
+
+
+def test_a_missing_package_names_its_extra(capsys, monkeypatch):
+    def missing(*_):
+        raise ModuleNotFoundError("No module named 'ray'", name="ray.tune")
+
+    monkeypatch.setattr("ginrummy_training.cli.main.parser_of", missing)
+    assert (
+        run(capsys, "match")[2]
+        == "ginrummy match: ray.tune is missing: pip install -e '.[scale]'\n"
+    )

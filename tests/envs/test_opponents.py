@@ -71,6 +71,37 @@ def test_an_opponent_set_on_a_wrapper_is_not_silently_ignored():
         env.reset()
 
 
+def test_an_opponent_set_around_a_batch_is_not_silently_ignored():
+    """On wrappers of vector environments it is an error; on the environment itself it counts."""
+    from gymnasium.wrappers.vector import RecordEpisodeStatistics
+
+    batch = GinRummyVectorEnv(3, "simple")
+    batch.opponent = "gold"
+    assert names([batch.opponent]) == ["Gold"]
+    batch.opponent = ["gold", "simple", "gold"]
+    assert names(batch.opponent) == ["Gold", "Simple", "Gold"]
+    with pytest.raises(ValueError, match="did you mean 'gold'"):
+        batch.opponent = "goldd"
+    around = [
+        RecordEpisodeStatistics(batch),
+        gymnasium.make_vec(ID, num_envs=2, vectorization_mode="sync", opponent="simple"),
+    ]
+    for env in around:
+        env.opponent = "champion"
+        with pytest.raises(AttributeError, match=type(env).__name__):
+            env.reset(seed=0)
+    pytest.importorskip("stable_baselines3")
+    from stable_baselines3.common.vec_env import VecCheckNan
+
+    native = VecCheckNan(ginrummy_env.GinRummyVecEnv(2, "simple"))
+    native.reset()
+    native.opponent = "champion"
+    with pytest.raises(AttributeError, match="wrapper VecCheckNan"):
+        native.step([np.flatnonzero(mask)[0] for mask in native.env_method("action_masks")])
+    with pytest.raises(AttributeError, match="wrapper VecCheckNan"):
+        native.reset()
+
+
 def test_opponents_are_set_through_stable_baselines3():
     """In DummyVecEnv, SubprocVecEnv and the native VecEnv."""
     pytest.importorskip("stable_baselines3")

@@ -292,7 +292,7 @@ class TestSettings:
             ({"opponents": []}, "a table of shares"),
             ({"opponents": 5}, "opponents=5: a table of shares"),
             ({"opponents": {"simple": nan}}, "share of simple=nan"),
-            ({"opponents": [{"start": 0.0, "share": {}}]}, "is no stage"),
+            ({"opponents": [{"start": 0.0, "share": {}}]}, "is not a stage"),
             ({"opponents": [{"start": 0.5, "shares": {"gold": 1}}]}, "starts at 0.5; 0.0 is"),
             ({"opponents": [(0.0, {"gold": 1}), (0.0, {"gold": 1})]}, "must start later"),
             ({"eval_opponents": "simple"}, 'a list of names is needed, such as ["simple"]'),

@@ -165,8 +165,7 @@ def require_same(
         stored = there.get(key)
         if key != "made_by" and stored != value:
             raise ResultError(
-                f"{path} holds another {what}: {key} is {stored!r} there and {value!r} here; "
-                f"{advice}"
+                f"{path} holds another {what}: {_changed(key, stored, value)}; {advice}"
             )
     reason = difference(here.get("made_by"), there.get("made_by"))
     if reason:
@@ -192,6 +191,19 @@ def difference(here: Any, there: Any) -> str:
     if here["engine"] != there.get("engine"):
         return "the code of the rules or of the match has changed"
     return ""
+
+
+def _changed(key: str, there: Any, here: Any) -> str:
+    """Return in words how a value differs; of dicts, the first entry that does."""
+    if isinstance(there, dict) and isinstance(here, dict):
+        names = sorted({*there, *here}, key=str)
+        name = next(name for name in names if there.get(name) != here.get(name))
+        return _changed(str(name), there.get(name, "the default"), here.get(name, "the default"))
+    return f"{key} is {_short(there)} there and {_short(here)} here"
+
+
+def _short(value: Any) -> str:
+    return value if value == "the default" else repr(value)
 
 
 def _files_first(part: str) -> tuple[bool, str]:

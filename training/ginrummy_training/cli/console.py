@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.console import JustifyMethod
 
 ENOUGH_GAMES = 1_000
 """Games for which another process pays."""
@@ -67,7 +68,8 @@ def show_frame(frame: "pd.DataFrame") -> None:
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 2, 0, 0), pad_edge=False)
     for name, column in frame.items():
-        table.add_column(str(name), justify="right" if is_numeric_dtype(column) else "left")
+        justify: JustifyMethod = "right" if is_numeric_dtype(column) else "left"
+        table.add_column(str(name), justify=justify, overflow="fold")
     for row in frame.itertuples(index=False):
         table.add_row(*(each if isinstance(each, str) else f"{each:g}" for each in row))
     show_tables(table)

@@ -15,6 +15,18 @@ from ginrummy_env.core.checks import did_you_mean
 from ginrummy_env.envs.sb3_policy import trusting
 from ginrummy_training.cli.arguments import Parser
 
+EXTRAS = {
+    **dict.fromkeys(["rich", "scipy", "matplotlib", "pandas", "psutil"], "eval"),
+    **dict.fromkeys(["torch", "stable_baselines3", "sb3_contrib", "tensorboard", "tqdm"], "train"),
+    **dict.fromkeys(["flask", "waitress"], "web"),
+    **dict.fromkeys(["nbclient", "nbconvert", "nbformat", "ipykernel"], "notebooks"),
+    "pyarrow": "data",
+    "pyspiel": "openspiel",
+    "pygame": "render",
+    "ray": "scale",
+}
+"""The extra that installs a module."""
+
 GROUPS = {
     "play": {
         "play": "play a game against an agent, in the terminal or the browser",
@@ -156,7 +168,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except ModuleNotFoundError as error:
-        wrong = f"{error.name} is missing: pip install -e '.[eval]'"
+        extra = EXTRAS.get((error.name or "").partition(".")[0])
+        wrong = f"{error.name} is missing"
+        wrong += f": pip install -e '.[{extra}]'" if extra else ""
     except OSError as error:
         wrong = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         if isinstance(error, FileNotFoundError):

@@ -4,7 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import (
+    Console,
+    ConsoleOptions,
+    Group,
+    JustifyMethod,
+    RenderableType,
+    RenderResult,
+)
 from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
@@ -74,7 +81,8 @@ def titled_table(title: str, columns: Sequence[str]) -> tuple[Text, RichTable]:
     """Return a title, which may be wider, and an empty table: its first column holds words."""
     table = RichTable()
     for number, name in enumerate(columns):
-        table.add_column(name, justify="right" if number else "left", no_wrap=not number)
+        justify: JustifyMethod = "right" if number else "left"
+        table.add_column(name, justify=justify, no_wrap=not number, overflow="fold")
     return Text(title, style="bold"), table
 
 

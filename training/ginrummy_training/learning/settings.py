@@ -273,7 +273,8 @@ def _stage(stage: Any) -> tuple[float, dict[str, float]]:
         stage = stage["start"], stage["shares"]
     if not isinstance(stage, list | tuple) or len(stage) != 2 or not isinstance(stage[1], Mapping):
         raise SettingError(
-            f"opponents: {quoted(stage)} is no stage; {{start = 0.0, shares = {{simple = 1}}}} is"
+            f"opponents: {quoted(stage)} is not a stage, such as "
+            "{start = 0.0, shares = {simple = 1}}"
         )
     try:
         start = real("opponents: start", stage[0], 0, 1)

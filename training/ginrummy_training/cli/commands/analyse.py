@@ -110,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
         )
     found = position.weigh(view, search, options.seed, action)
     title = position_line(view)
-    print(title)
+    print(fill(title, columns()))
     show_tables(position.table(found))
     if action is not None:
         print(f"* what was done: {format_action(action)}")

@@ -1,6 +1,7 @@
 """``ginrummy compare``: settings of an agent on the same decks."""
 
 import argparse
+from textwrap import fill
 
 from ginrummy_training.cli.arguments import (
     AGENTS_HELP,
@@ -51,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare the agents."""
     from ginrummy_env.core.rules import rules_name
     from ginrummy_env.files import require_free
-    from ginrummy_training.cli.console import interrupted, show_frame, workers_for
+    from ginrummy_training.cli.console import columns, interrupted, show_frame, workers_for
     from ginrummy_training.evaluation.comparison import compare
     from ginrummy_training.progress import progress_bar
     from ginrummy_training.storage import write_csv
@@ -71,7 +72,12 @@ def run(options: argparse.Namespace) -> int:
             )
     except KeyboardInterrupt:
         return interrupted(None)
-    show_frame(table)
+    title = (
+        f"against {options.against}, {rules_name(options.rules)}: {options.games:,} games of each "
+        f"agent on the same decks, seed {options.seed}"
+    )
+    print(fill(title, columns()))
+    show_frame(table.drop(columns="against").round(2))
     if options.out is not None:
         rules = rules_name(options.rules)
         shares = (table[["games won %", "low", "high", "deals won %"]] / 100).round(5)
