@@ -152,7 +152,12 @@ def belief_for(rules: Rules) -> Belief | None:
 
     Without one all unseen cards are alike.
     """
-    return fitted() if (rules.num_cards, rules.hand_size) == (NUM_CARDS, HAND_SIZE) else None
+    return fitted() if ten_of_52(rules) else None
+
+
+def ten_of_52(rules: Rules) -> bool:
+    """Return whether the deck and the hands are those that beliefs and weights were fitted to."""
+    return (rules.num_cards, rules.hand_size) == (NUM_CARDS, HAND_SIZE)
 
 
 @cache

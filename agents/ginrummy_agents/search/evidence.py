@@ -19,9 +19,10 @@ from ginrummy_agents.rules.base import lowers_deadwood, makes_meld, staying
 from ginrummy_agents.rules.champion_features import discard_weights, outlook, thrown
 from ginrummy_agents.rules.lookahead import candidates_listed
 from ginrummy_agents.rules.work_lists import group_starts
+from ginrummy_agents.search.belief import ten_of_52
 from ginrummy_agents.search.manners import Manner, manners
 from ginrummy_agents.search.past import PastTurn
-from ginrummy_env.core.cards import CARD_BIT, HAND_SIZE, NUM_CARDS, card_planes
+from ginrummy_env.core.cards import CARD_BIT, card_planes
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.types import Flags, Float, Hands, Points, Rows
 from ginrummy_env.core.view import ME, OPPONENT, View
@@ -62,7 +63,7 @@ def log_likelihoods(view: View, theirs: Hands, rng: Random, past: Sequence[PastT
     """
     count, kinds = theirs.shape[1], manners(view.rules)
     logs = np.zeros((*theirs.shape, len(kinds)))
-    if (view.rules.num_cards, view.rules.hand_size) != (NUM_CARDS, HAND_SIZE):
+    if not ten_of_52(view.rules):
         return logs
     hands = theirs.copy()
     for back, turn in enumerate(past):

@@ -6,6 +6,7 @@ in a deal moves them (`evidence`).
 
 from dataclasses import dataclass
 
+from ginrummy_agents.search.belief import ten_of_52
 from ginrummy_agents.search.rollout import ALWAYS, NEVER, Style
 from ginrummy_agents.thresholds import plays_like_eaai
 from ginrummy_env.core.rules import Rules
@@ -36,8 +37,15 @@ with itself."""
 
 
 def weighing(rules: Rules) -> tuple[int, ...]:
-    """Return the least deadwood to knock with of one who weighs it, by own turn."""
-    return CHAMPION_EAAI if plays_like_eaai(rules) else CHAMPION_CLASSIC
+    """Return the least deadwood to knock with of one who weighs it, by own turn.
+
+    With a deck of another size, on which `Champion` was not watched: none, or any in the first
+    seven turns.
+    """
+    eaai = plays_like_eaai(rules)
+    if ten_of_52(rules):
+        return CHAMPION_EAAI if eaai else CHAMPION_CLASSIC
+    return (NEVER,) if eaai else (ALWAYS,) * 7 + (NEVER,)
 
 
 def manners(rules: Rules) -> tuple[Manner, ...]:

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.parameters import Parametrized, parameter
-from ginrummy_agents.search.belief import Belief, belief_for
+from ginrummy_agents.search.belief import Belief, belief_for, ten_of_52
 from ginrummy_agents.search.candidates import Candidates, candidates_of
 from ginrummy_agents.search.manners import weighing
 from ginrummy_agents.search.past import PastTurn, past_turns
 from ginrummy_agents.search.rollout import NEVER, Style
 from ginrummy_agents.search.trial import Trial, try_out
+from ginrummy_agents.thresholds import plays_like_eaai
 from ginrummy_env.core.chance import Random, RowRandom, keys
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Phase
@@ -35,14 +36,14 @@ class Search(Parametrized):
     with a mean gain over it of more than ``margin`` standard errors, paired by world.
 
     Worlds are tried in two stages: candidates that are behind after the first quarter get no more.
-    With a deck of another size all hands are equally likely: the belief was fitted to ten cards of
-    52.
+    With a deck of another size all hands are equally likely and the base is `lookahead`: the belief
+    and `champion` were fitted to ten cards of 52.
 
     Source: jdh8/gin-rummy-engine (2026).
     """
 
     worlds: int = parameter(64, "sampled worlds a decision", 2, 100_000)
-    base: str = parameter("champion", "the policy it starts from")
+    base: str = parameter("auto", "the policy it starts from; auto: by the rules")
     margin: float = parameter(2.0, "standard errors that a candidate must be ahead", 0, 100)
     value: str = parameter("win", "what a deal is worth", choices=("win", "points"))
     belief: bool = parameter(True, "sampled hands look played")
@@ -59,7 +60,11 @@ class Search(Parametrized):
 
     def base_spec(self, rules: Rules | None) -> str:
         """Return the name of the base policy under these rules."""
-        return self.base.replace(";", ",")
+        if self.base != "auto":
+            return self.base.replace(";", ",")
+        if rules is None or ten_of_52(rules):
+            return "champion"
+        return "lookahead" if plays_like_eaai(rules) else "lookahead:knock_turns=7"
 
     def card_belief(self, rules: Rules) -> Belief | None:
         """Return how the opponent's cards are judged; None: all alike."""

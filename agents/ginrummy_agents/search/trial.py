@@ -35,6 +35,10 @@ ENDINGS = (
 )
 
 
+SURE = 32
+"""Worlds in all of which a knock has to win the game to be made for that alone."""
+
+
 @dataclass(slots=True)
 class Trial:
     """Sums over the worlds so far, for each candidate."""
@@ -86,12 +90,13 @@ class Trial:
     def choice(self, margin: float) -> NDArray[np.int16]:
         """Return the action of the largest mean gain of more than ``margin`` standard errors, [N].
 
-        The base's action if there is none, and a knock that wins the game in every world first.
+        The base's action if there is none, and first of all a knock that wins the game in every
+        world of `SURE` or more.
         """
         mean, error = self.mean_gain()
         good = (mean > 0) & (mean > margin * error) & ~self.dropped
         wins = self.win & (self.found.actions >= KNOCK) & (self.found.actions < 2 * KNOCK)
-        wins &= (self.count > 0) & (self.value >= self.count)
+        wins &= (self.count >= SURE) & (self.value >= self.count)
         good |= wins
         mean = np.where(wins, 1 + mean, mean)
         mean = np.where(good, mean, -1.0)
