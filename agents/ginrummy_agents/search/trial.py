@@ -84,7 +84,7 @@ class Trial:
     def drop(self, errors: float) -> None:
         """Give up candidates that are this many standard errors behind the base's action."""
         mean, error = self.mean_gain()
-        self.dropped |= mean + errors * error <= 0
+        self.dropped |= mean + errors * error < 0
         self.dropped[self.found.starts] = False
 
     def choice(self, margin: float) -> NDArray[np.int16]:
