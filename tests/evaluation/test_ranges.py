@@ -1,13 +1,18 @@
 """Ranges of games: all games once, of one pairing each, as long as they should be."""
 
 import itertools
+import time
+from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ginrummy_env.core.rules import EAAI
+from ginrummy_env.policy import make_policy
 from ginrummy_training.evaluation.lockstep import Games
+from ginrummy_training.evaluation.processes import play_games
 from ginrummy_training.evaluation.ranges import FIRST_GAMES, RANGE_SECONDS, Job, Ranges
 
 PAIRINGS = [(0, 1), (0, 2), (2, 1)]
@@ -94,3 +99,37 @@ def test_a_lost_range_comes_next():
 
 def test_a_range_says_which_games_it_has():
     assert str(Ranges.of([job([50])], size=20).cut(1)) == "games 10 to 29 of match 0"
+
+
+class Sleeper:
+    """Plays as `gold`, and lets others have the processor meanwhile."""
+
+    def act(self, view, rng):
+        time.sleep(0.01)
+        return make_policy("gold").act(view, rng)
+
+
+class Rememberer(Sleeper):
+    """The same, by the part of the protocol that programs have."""
+
+    def act_at(self, seats, view, rng):
+        return self.act(view, rng)
+
+    def deals_over(self, seats, view):
+        pass
+
+    def games_over(self, seats, view):
+        pass
+
+    def forfeit_reason(self, seat):
+        return ""
+
+
+@pytest.mark.parametrize("policy", [Sleeper(), Rememberer()])
+def test_a_busy_machine_does_not_make_ranges_small(policy):
+    """A range takes its time on the processor, but the clock's if a program may be at work."""
+    games = Games(np.zeros(2, int), np.arange(2), np.zeros((2, 2), dtype=np.int8))
+    start = time.perf_counter()
+    seconds, _ = play_games(Job((policy,), games, replace(EAAI, target=10), 3, 3, 2))
+    waited = time.perf_counter() - start
+    assert (seconds > 0.9 * waited) == isinstance(policy, Rememberer)

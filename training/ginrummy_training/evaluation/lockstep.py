@@ -141,6 +141,11 @@ class Lockstep:
         """How many games are in play."""
         return len(self._places)
 
+    @property
+    def remembers(self) -> bool:
+        """Whether a policy follows games from start to end, as programs outside do."""
+        return any(self._remembering)
+
     def step(self) -> None:
         """Take one action in every game; deal on, and start the next games, where one is over.
 

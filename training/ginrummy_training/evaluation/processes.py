@@ -16,7 +16,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from time import monotonic, perf_counter
+from time import monotonic, perf_counter, process_time
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -101,15 +101,20 @@ def play_jobs(jobs: Sequence[Job], report: Report, workers: int = 1) -> None:
 def play_games(job: Job, made: dict[str, Policy] | None = None) -> tuple[float, Played]:
     """Play all games of a job together; return the seconds that it took, and the games.
 
+    They are seconds of the processor: on a machine that does other work too, ranges would become
+    small, and small ranges cost more. Programs outside do not play on this process's time: with
+    them they are seconds of the clock.
+
     Args:
         job: not empty.
         made: policies that are kept from job to job, by their text; see `Job.start`.
     """
-    start = perf_counter()
+    clock, processor = perf_counter(), process_time()
     games = job.start(made)
     while games.running:
         games.step()
-    return perf_counter() - start, games.collect()
+    clock, processor = perf_counter() - clock, process_time() - processor
+    return clock if games.remembers else processor, games.collect()
 
 
 _MADE: dict[str, Policy] = {}

@@ -16,7 +16,8 @@ from ginrummy_env.records.recorder import Recorder
 from ginrummy_training.evaluation.lockstep import Games, Lockstep
 
 RANGE_SECONDS = 20.0
-"""Target duration of a range: long compared with a task's overhead, short compared with the run."""
+"""Target duration of a range, as `processes.play_games` counts it: long compared with a task's
+overhead, short compared with the run."""
 
 FIRST_GAMES = 100
 """Size of a pairing's ranges until one has been timed, and of the smallest at the end: lockstep
