@@ -332,7 +332,7 @@ def test_agents_change_their_manner_at_the_same_undercut_bonus(bonus):
     like = EAAI if bonus >= 18 else CLASSIC
     assert shipped(rules) == shipped(like)
     assert Search().base_spec(rules) == Search().base_spec(like)
-    assert Search().styles(rules) == Search().styles(like)
+    assert Search().style(rules) == Search().style(like)
     assert (weights_of(rules).keep == weights_of(like).keep).all()
     assert (win_chance_of(rules).table == win_chance_of(replace(like, target=100)).table).all()
 
