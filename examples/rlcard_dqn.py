@@ -2,8 +2,8 @@
 
     python examples/rlcard_dqn.py
 
-Reaches +1.5 points a deal against `random` in 15,000 decisions, a minute on one core: DQN needs
-more. Needs rlcard (the extra ``bench``) and PyTorch. The import registers
+Reaches -47.1 points a deal against `simple` (random play: -49.0) in 15,000 decisions, a minute on
+one core: DQN needs more. Needs rlcard (the extra ``bench``) and PyTorch. The import registers
 the environment in RLCard.
 """
 

@@ -3,6 +3,7 @@
     python examples/selfplay_ppo.py                    about a minute and a half on one core
     python examples/selfplay_ppo.py --updates 400      longer, better
 
+Reaches -11.5 points a deal against `simple` (random play: -49.0) in 655,000 decisions.
 Needs PyTorch (`pip install -e '.[train]'`). A single deal is an episode, paid in points. No
 teacher and no other agent is involved; `simple` is only asked how good the policy is.
 """

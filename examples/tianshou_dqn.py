@@ -2,8 +2,9 @@
 
     python examples/tianshou_dqn.py
 
-Reaches +0.6 points a deal against `random` in 15,000 decisions, a minute and a half on one core:
-DQN needs more. Needs tianshou. Its buffers take numbers only, so infos do not report deals.
+Reaches -27.7 points a deal against `simple` (random play: -49.0) in 16,000 decisions, a minute and
+a half on one core. ``shaping`` pays each step for the deadwood that it gets rid of; without it the
+same run reaches -48.4. Needs tianshou. Its buffers take numbers only, so infos do not report deals.
 """
 
 import argparse
@@ -35,6 +36,7 @@ def make_env() -> PettingZooEnv:
         ginrummy_env.env(
             episode="deal",
             reward="points",
+            shaping=1.0,  # glue
             report_deals=False,  # glue
         )
     )

@@ -149,10 +149,13 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
         step = self.games.act(actions)
         self._returns += step.rewards
         self._lengths += 1
-        infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
+        infos: list[dict[str, Any]]
         if self.games.episodes.options.report_deals:
-            for row, info in enumerate(infos):
-                info["deals"] = step.deals.get(row, [])
+            infos = [{"deals": []} for _ in range(self.num_envs)]
+            for row, deals in step.deals.items():
+                infos[row]["deals"] = deals
+        else:
+            infos = [{} for _ in range(self.num_envs)]
         for name, texts in (("illegal_action", step.illegal), ("forfeit", step.forfeits)):
             for row, text in texts.items():
                 infos[row][name] = text
