@@ -23,8 +23,8 @@ _0, _1, _2, _16, _32, _48 = (np.uint64(number) for number in (0, 1, 2, 16, 32, 4
 _LANE = np.uint64(0x1FFF)
 _NONE = np.int64(0)
 
-_tables = (LANE_POINTS, DEAREST, WORTH, CARDS, POINTS, EVERY_SUIT, ALL_CARDS)
-_kernel = kernel_of((__file__,), _tables)
+TABLES = (LANE_POINTS, DEAREST, WORTH, CARDS, POINTS, EVERY_SUIT, ALL_CARDS)
+_kernel = kernel_of((__file__,), TABLES)
 _inlined = partial(_kernel, forceinline=True)
 
 

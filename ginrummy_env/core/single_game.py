@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_env.core.actions import (
+    BIG_GIN,
     DRAW_STOCK,
     KNOCK,
     NUM_ACTIONS,
@@ -31,7 +32,7 @@ from ginrummy_env.core.melds import LANE_IN_RUNS, LANE_LEFT, SUIT_SPREAD
 from ginrummy_env.core.observation import observation_size, observe, scalar_factors
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Phase
-from ginrummy_env.core.view import make_view
+from ginrummy_env.core.view import OPPONENT, View, make_view
 
 _OPENING, _FIRST_DRAW, _DRAW, _DISCARD, _, _DEAL_OVER, _ = (int(phase) for phase in Phase)
 _NUM_PHASES = len(Phase)
@@ -164,23 +165,47 @@ def quick_legal_step(
 
 def quick_mask(state: BatchState, rules: Rules) -> NDArray[np.int8]:
     """Return the legal actions of a batch of one, [108] int8, a new array; see `legal`."""
-    phase = state.phase.item(0)
-    plain = _PLAIN_MASKS.get(phase)
-    if plain is not None:
-        return np.frombuffer(bytearray(plain), dtype=np.int8)
-    if phase == _DISCARD and rules.at_void_stock != "knock_with_discard":
-        hand = state.hands.item(0, state.player.item(0))
-        s, h, d, c = hand & _LANE, hand >> 16 & _LANE, hand >> 32 & _LANE, hand >> 48
-        alone = ~_threes(s, h, d, c)  # ranks of which no set can be made
-        never_melded = sum(_POINTS[suit & alone & ~_IN_RUNS[suit]] for suit in (s, h, d, c))
-        # The bound of `deadwood.may_reach`: no knock, and no big gin, is near.
-        if never_melded > state.knock_limit.item(0) + 10:
-            taken = state.taken_card.item(0)
-            if taken != NO_CARD and not rules.discard_taken_upcard:
-                hand &= ~_INT_BITS[taken]
-            flags = (_FLAG_BYTES[hand >> shift & _LANE] for shift in (0, 16, 32, 48))
-            return np.frombuffer(bytearray(b"".join((*flags, _NO_KNOCK))), dtype=np.int8)
-    return action_masks(state, rules)[0].astype(np.int8)
+    hand = state.hands.item(0, state.player.item(0))
+    mask = _plain_mask(state, hand, rules)
+    if mask is None:
+        return action_masks(state, rules)[0].astype(np.int8)
+    return np.frombuffer(bytearray(mask), dtype=np.int8)
+
+
+def quick_view_mask(view: View) -> NDArray[np.bool_]:
+    """Return the viewer's legal actions, [108] bool, of a view of one row; see `View`."""
+    mask = _plain_mask(view, view.hand.item(0), view.rules) if view.to_move.item(0) else None
+    if mask is None:
+        return view.action_masks()[0]
+    return np.frombuffer(bytearray(mask), dtype=np.bool_)
+
+
+def _plain_mask(seen: BatchState | View, hand: int, rules: Rules) -> bytes | None:
+    """Return the legal actions of who is to move and holds the hand; None if they are not plain."""
+    phase = seen.phase.item(0)
+    if phase != _DISCARD:
+        return _PLAIN_MASKS.get(phase)
+    if rules.at_void_stock == "knock_with_discard":
+        return None
+    s, h, d, c = hand & _LANE, hand >> 16 & _LANE, hand >> 32 & _LANE, hand >> 48
+    alone = ~_threes(s, h, d, c)  # ranks of which no set can be made
+    never_melded = sum(_POINTS[suit & alone & ~_IN_RUNS[suit]] for suit in (s, h, d, c))
+    limit, taken = seen.knock_limit.item(0), seen.taken_card.item(0)
+    may_go = hand
+    if taken != NO_CARD and not rules.discard_taken_upcard:
+        may_go &= ~_INT_BITS[taken]
+    flags = [_FLAG_BYTES[may_go >> shift & _LANE] for shift in (0, 16, 32, 48)]
+    # The bound of `deadwood.may_reach`: no knock, and no big gin, is near.
+    if not hand or never_melded > limit + 10:
+        return b"".join((*flags, _NO_KNOCK))
+    _, least, after = _melding(hand, True)
+    assert after is not None
+    knocks = after <= limit
+    if may_go != hand:
+        knocks[taken] = False
+    others = bytearray(NUM_ACTIONS - 2 * NUM_CARDS)
+    others[BIG_GIN - 2 * NUM_CARDS] = rules.big_gin and not least
+    return b"".join((*flags, knocks.tobytes(), others))
 
 
 def _threes(s: int, h: int, d: int, c: int) -> int:
@@ -196,7 +221,6 @@ def quick_observation(
     if phase >= _DEAL_OVER:
         return observe(make_view(state, rules, [player]), derived)[0]
     other = 1 - player
-    deck = int(rules.full_deck)
     hand = state.hands.item(0, player)
     mine, theirs = state.known.item(0, player), state.known.item(0, other)
     pile = int(np.bitwise_or.reduce(CARD_BIT[state.discard_pile[0]]))
@@ -212,26 +236,8 @@ def quick_observation(
         state.discarded.item(0, player),
         state.declined.item(0, other),
         _INT_BITS[state.drawn_card.item(0)] if moves else 0,
-        deck & ~(hand | pile | theirs),
     ]
-    melded, left, after = _melding(hand, derived and hand.bit_count() == rules.hand_size + 1)
-    observation = np.zeros(observation_size(derived), dtype=np.float32)
-    raw = len(cards) * NUM_CARDS
-    if derived:
-        cards += [melded, _new_melds(hand, deck)]
-    planes = _FLAGS.take(np.array(cards, dtype="<u8").view("<u2"), axis=0).reshape(-1)
-    at = raw
-    observation[:raw] = planes[:raw]
-    if derived:
-        observation[raw : raw + NUM_CARDS] = planes[raw : raw + NUM_CARDS]
-        at = raw + 2 * NUM_CARDS
-        if after is not None:
-            observation[at - NUM_CARDS : at] = _AFTER.take(after)
-        observation[at : at + NUM_CARDS] = planes[raw + NUM_CARDS :]
-        at += NUM_CARDS
-    numbers = [0] * _NUM_PHASES
-    numbers[phase] = 1
-    numbers += [
+    numbers = [
         moves,
         player == state.dealer.item(0),
         state.stock_count.item(0),
@@ -240,10 +246,73 @@ def quick_observation(
         state.scores.item(0, other),
         state.deals_won.item(0, player),
         state.deals_won.item(0, other),
-        left,
-        state.knock_limit.item(0),
     ]
-    block = np.array(numbers, dtype=np.float32)
+    return _written(cards, phase, numbers, state.knock_limit.item(0), rules, derived)
+
+
+def quick_view_observation(view: View, derived: bool) -> NDArray[np.float32]:
+    """Return a view of one row as numbers, [size] float32; see `observation`."""
+    phase = view.phase.item(0)
+    if phase >= _DEAL_OVER:
+        return observe(view, derived)[0]
+    mine, theirs = view.known.tolist()[0]
+    my_discards, their_discards = view.discarded.tolist()[0]
+    laid = _INT_BITS[view.first_upcard.item(0)] | my_discards | their_discards
+    cards = [
+        view.hand.item(0),
+        _INT_BITS[view.upcard.item(0)],
+        laid & ~mine & ~theirs,
+        theirs,
+        mine,
+        their_discards,
+        my_discards,
+        view.declined.item(0, OPPONENT),
+        _INT_BITS[view.drawn_card.item(0)],
+    ]
+    numbers = [
+        view.to_move.item(0),
+        view.is_dealer.item(0),
+        view.stock_count.item(0),
+        view.turn.item(0),
+        *view.scores.tolist()[0],
+        *view.deals_won.tolist()[0],
+    ]
+    return _written(cards, phase, numbers, view.knock_limit.item(0), view.rules, derived)
+
+
+def _written(
+    cards: list[int], phase: int, numbers: list[int], limit: int, rules: Rules, derived: bool
+) -> NDArray[np.float32]:
+    """Return the observation.
+
+    Args:
+        cards: the raw planes but the last, the cards never seen.
+        phase: not over.
+        numbers: the scalars between the phases and the deadwood.
+        limit: the knock limit.
+        rules: the settings.
+        derived: see `observation.observe`.
+    """
+    deck = int(rules.full_deck)
+    hand, _, pile, theirs, *_ = cards
+    cards.append(deck & ~(hand | pile | theirs))
+    melded, left, after = _melding(hand, derived and hand.bit_count() == rules.hand_size + 1)
+    observation = np.zeros(observation_size(derived), dtype=np.float32)
+    at = raw = len(cards) * NUM_CARDS
+    if derived:
+        cards += [melded, _new_melds(hand, deck)]
+    planes = _FLAGS.take(np.array(cards, dtype="<u8").view("<u2"), axis=0).reshape(-1)
+    observation[:raw] = planes[:raw]
+    if derived:
+        observation[raw : raw + NUM_CARDS] = planes[raw : raw + NUM_CARDS]
+        at = raw + 2 * NUM_CARDS
+        if after is not None:
+            observation[at - NUM_CARDS : at] = _AFTER.take(after)
+        observation[at : at + NUM_CARDS] = planes[raw + NUM_CARDS :]
+        at += NUM_CARDS
+    phases = [0] * _NUM_PHASES
+    phases[phase] = 1
+    block = np.array([*phases, *numbers, left, limit], dtype=np.float32)
     block *= scalar_factors(rules.target)
     np.minimum(block, 1, out=observation[at:])
     return observation

@@ -9,6 +9,7 @@ import pytest
 from positions import positions, rich_decks, rich_hands
 
 from ginrummy_agents import compiled
+from ginrummy_agents.learned.inputs import features
 from ginrummy_agents.rules.champion_features import outlook
 from ginrummy_agents.rules.lookahead import Lookahead
 from ginrummy_agents.search.rollout import ALWAYS, NEVER, Starts, Style, roll_out
@@ -79,6 +80,17 @@ def test_the_draws_ahead_are_the_same(outs):
     ):
         fast, plain = both_ways(ask)
         np.testing.assert_array_equal(fast, plain)
+
+
+@pytest.mark.parametrize("rules", [*RULES, *SMALL])
+def test_the_planes_that_look_ahead_are_the_same(rules):
+    """For both players, with legal views of the one who waits."""
+    state = positions(rules, games=40, seed=6, knocks=0.2)
+    for player in (0, 1):
+        view = make_view(state, rules, player)
+        fast, plain = both_ways(lambda view=view: features(view))
+        assert fast.tobytes() == plain.tobytes()
+        assert features(view.select([3])).tobytes() == plain[3].tobytes()
 
 
 @pytest.mark.parametrize(

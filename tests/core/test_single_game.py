@@ -7,7 +7,13 @@ from ginrummy_env.core.game import new_games, next_deals, restart
 from ginrummy_env.core.legal import action_masks
 from ginrummy_env.core.observation import observe
 from ginrummy_env.core.rules import PRESETS, Rules
-from ginrummy_env.core.single_game import quick_legal_step, quick_mask, quick_observation
+from ginrummy_env.core.single_game import (
+    quick_legal_step,
+    quick_mask,
+    quick_observation,
+    quick_view_mask,
+    quick_view_observation,
+)
 from ginrummy_env.core.state import FIELD_NAMES, Phase, concatenate
 from ginrummy_env.core.step import step
 from ginrummy_env.core.view import make_view
@@ -57,9 +63,14 @@ def test_masks_and_observations(name):
         assert mask.flags.writeable
         assert (mask == masks[row]).all()
         for (player, derived), observations in slow.items():
-            quick = quick_observation(state, rules, player, derived)
-            assert quick.dtype == observations.dtype
-            assert np.array_equal(quick, observations[row])
+            view = make_view(state, rules, player)
+            for quick in (
+                quick_observation(state, rules, player, derived),
+                quick_view_observation(view, derived),
+            ):
+                assert quick.dtype == observations.dtype
+                assert np.array_equal(quick, observations[row])
+            assert np.array_equal(quick_view_mask(view), view.action_masks()[0])
 
 
 @pytest.mark.parametrize("name", list(VARIANTS))

@@ -9,6 +9,7 @@ from functools import cache
 
 import numpy as np
 
+from ginrummy_agents import compiled
 from ginrummy_agents.learned.scaling import scaled, scaled_names, scaled_sizes
 from ginrummy_agents.rules.base import staying
 from ginrummy_agents.rules.lookahead import CHUNK, Lookahead, candidates_listed, fit_for_opponent
@@ -18,6 +19,7 @@ from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS
 from ginrummy_env.core.deadwood import deadwood, least_after_discard
 from ginrummy_env.core.legal import forbidden_cards
 from ginrummy_env.core.observation import layout, observation_size, observe
+from ginrummy_env.core.single_game import quick_view_observation
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.types import Flat, Rows
 from ginrummy_env.core.view import OPPONENT, View
@@ -66,7 +68,10 @@ def features(view: View, derived: bool = True, ahead: bool = True, units: bool =
     Returns:
         [N, size] float32, planes first: see `feature_names`.
     """
-    observation = observe(view, derived or units)
+    if len(view) == 1:
+        observation = quick_view_observation(view, derived or units)[None]
+    else:
+        observation = observe(view, derived or units)
     if units:
         return scaled(observation)
     return with_ahead(observation, view, derived) if ahead else observation
@@ -86,19 +91,33 @@ def with_ahead(observation: Flat, view: View, derived: bool = True) -> Flat:
     wider[:, :at] = observation[:, :at]
     wider[:, behind:] = observation[:, at:]
     ahead = wider[:, at:behind].reshape(len(view), len(AHEAD), NUM_CARDS)  # a view of it
+    if compiled.in_use() and view.rules.hand_size % 3 == 1:  # see `next_draw.compiled_draws`
+        from ginrummy_agents.learned import kernels
+
+        with compiled.first_use("the planes that look ahead"):
+            kernels.look_ahead(
+                view.phase, view.to_move, view.hand, view.upcard, view.taken_card, view.unseen,
+                view.known, view.rules.discard_taken_upcard, ahead,
+            )  # fmt: skip
+        return wider
     rows = np.flatnonzero(view.to_move & (view.phase == Phase.DISCARD))
     if rows.size:
         _write_discards(ahead, view, rows)
     offered = ((view.phase == Phase.OPENING) | (view.phase == Phase.DRAW)) & view.to_move
     rows = np.flatnonzero(offered & (view.upcard >= 0))
     if rows.size:
-        hands, upcards = view.hand[rows], view.upcard[rows]
-        both = hands | CARD_BIT[upcards]
-        stays = forbidden_cards(upcards, view.rules)
-        saved = deadwood(hands) - least_after_discard(both, stays).astype(np.float32)
-        melded = (loose_cards(both) & CARD_BIT[upcards]) == 0
-        ahead[rows, 3, upcards] = np.clip(saved / 10, -1, 1) + melded
+        _write_upcards(ahead, view, rows)
     return wider
+
+
+def _write_upcards(ahead: Flat, view: View, rows: Rows) -> None:
+    """Fill the plane of the upcard in rows in which it may be taken."""
+    hands, upcards = view.hand[rows], view.upcard[rows]
+    both = hands | CARD_BIT[upcards]
+    stays = forbidden_cards(upcards, view.rules)
+    saved = deadwood(hands) - least_after_discard(both, stays).astype(np.float32)
+    melded = (loose_cards(both) & CARD_BIT[upcards]) == 0
+    ahead[rows, 3, upcards] = np.clip(saved / 10, -1, 1) + melded
 
 
 def _write_discards(ahead: Flat, view: View, rows: Rows) -> None:

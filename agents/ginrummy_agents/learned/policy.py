@@ -24,6 +24,7 @@ from ginrummy_env.core.actions import NUM_ACTIONS
 from ginrummy_env.core.cards import NUM_RANKS, NUM_SUITS
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.single_game import quick_view_mask
 from ginrummy_env.core.types import Flat
 from ginrummy_env.core.view import View
 
@@ -354,7 +355,7 @@ def act(network: Network, view: View, rng: Random, temperature: float = 0.0) -> 
         holding = view.turn // 2 >= network.hold_from
         most = np.minimum(view.knock_limit, network.hold)
         view = replace(view, knock_limit=np.where(holding, most, view.knock_limit))
-    masks = view.action_masks()
+    masks = quick_view_mask(view)[None] if len(view) == 1 else view.action_masks()
     logits = network.logits(network.features(view))
     logits[~masks] = -np.inf
     if temperature == 0:

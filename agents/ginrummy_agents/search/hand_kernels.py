@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ginrummy_agents import kernels
 from ginrummy_agents.compiled import kernel_of
 from ginrummy_agents.kernels import (
     CARDS,
@@ -16,27 +15,21 @@ from ginrummy_agents.kernels import (
     POINTS,
     ahead,
     arranged,
-    cards_in_runs,
-    cards_in_threes,
     least,
     melds,
     points_of,
-    ranks,
-    way,
-    ways,
 )
-from ginrummy_agents.rules import lookahead
+from ginrummy_agents.rules import discard_kernels
+from ginrummy_agents.rules.discard_kernels import candidates, count_of, loose_cards
 from ginrummy_agents.rules.next_draw import ADJOINING
-from ginrummy_env.core.cards import DEAREST
 
 _0, _1, _2, _3 = (np.uint64(number) for number in range(4))
-NOT_BELOW = lookahead.NOT_BELOW.copy()
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 MOST_LEFT = 5
 """Candidates leave at most this many points more than the best, see `rules.lookahead`."""
 
 _kernel = kernel_of(
-    (__file__, kernels.__file__), (CARDS, EVERY_SUIT, POINTS, NOT_BELOW, ADJOINING, DEAREST)
+    (__file__, *discard_kernels.SOURCES), (*discard_kernels.TABLES, POINTS, ADJOINING)
 )
 
 
@@ -79,62 +72,6 @@ def swapped(
                 hand, left = other, after
                 cards[out_at], deck[world, in_at] = new, out
         hands[world] = hand
-
-
-@_kernel
-def count_of(cards: Any) -> Any:
-    """Return how many cards there are."""
-    count = 0
-    while cards != _0:
-        cards &= cards - _1
-        count += 1
-    return count
-
-
-@_kernel
-def loose_cards(hand: Any, every: Any) -> Any:
-    """Return the cards unmelded in the first, or in ``every``, arrangement of least deadwood."""
-    in_threes = cards_in_threes(hand)
-    if in_threes == _0:
-        return hand & ~cards_in_runs(hand)
-    threes = ranks(in_threes)
-    lowest = threes & (~threes + _1)
-    first = (lowest * EVERY_SUIT) & hand
-    threes &= ~lowest
-    lowest = threes & (~threes + _1)
-    second = (lowest * EVERY_SUIT) & hand
-    third = ((threes & ~lowest) * EVERY_SUIT) & hand
-    best, loose = 1000, _0
-    for a in range(ways(first)):
-        for b in range(ways(second)):
-            for c in range(ways(third)):
-                rest = hand & ~(way(first, a) | way(second, b) | way(third, c))
-                rest &= ~cards_in_runs(rest)
-                points = points_of(rest)
-                if points < best:
-                    best, loose = points, rest
-                elif every and points == best:
-                    loose |= rest
-    return loose
-
-
-@_kernel
-def candidates(hand: Any, taken: Any, stays: Any) -> Any:
-    """Return the discards worth a thought as a mask, those that leave too much among them."""
-    legal = hand & ~stays
-    loose = loose_cards(hand, True) & ~taken
-    dear = np.int64(DEAREST[ranks(loose)])
-    loose &= NOT_BELOW[dear - 5 if dear > 5 else np.int64(0)]
-    if least(hand, True) == 0:
-        gin, cards = _0, legal
-        while cards != _0:
-            card = cards & (~cards + _1)
-            cards &= ~card
-            if least(hand & ~card, False) == 0:
-                gin |= card
-        if gin != _0:
-            return gin
-    return loose if loose != _0 else legal
 
 
 @_kernel
