@@ -273,6 +273,14 @@ class TestRun:
         assert json.loads((tmp_path / "run" / "result.json").read_text())["steps"] == 2_048
         assert "resuming after 1,024 decisions" in capsys.readouterr().out
 
+    def test_a_run_that_ended_between_checkpoints_learns_on(self, tmp_path, capsys):
+        """Its pool has no member of the places that it has passed since, and needs none."""
+        changes = {"checkpoint_every": 1_024, "pool_every": 1_024, "opponents": {"pool": 1.0}}
+        settings = TINY.changed({**changes, "steps": 1_536, "eval_every": 10_000})
+        selfplay_train(tmp_path, settings, report=lambda text: None)
+        assert main(["train", str(tmp_path), "--selfplay", "--resume", "--set", "steps=6000"]) == 0
+        assert json.loads((tmp_path / "result.json").read_text())["steps"] >= 6_000
+
 
 @pytest.mark.parametrize(
     ("changes", "words"),

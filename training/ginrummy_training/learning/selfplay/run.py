@@ -131,8 +131,8 @@ def _laps(learner: Learner, folder: Path, steps: int, watch: "_Watch | None" = N
     each = settings.num_envs * settings.num_steps
     lap = max(1, round(settings.checkpoint_every / each)) * each
     while steps < settings.steps:
-        if watch is not None and steps % _pool_interval(settings, lap) == 0:
-            watch.join_pool(steps)
+        if watch is not None:
+            watch.join_pool(steps - steps % _pool_interval(settings, lap))
         if settings.workers > 1:
             dist.barrier()
         learner.begin(steps)
@@ -219,9 +219,13 @@ class _Watch:
             self.clock.note("evaluation")
 
     def join_pool(self, steps: int) -> None:
-        """Let the learner as it is join the pool of opponents."""
-        if POOL in dict(self.run.settings.opponents):
-            self.run.export(pool_name(steps), self.learner)
+        """Let the learner as it is join the pool of opponents, as of so many decisions.
+
+        A run that ended within a lap and learns on passes those places a little later.
+        """
+        name = pool_name(steps)
+        if POOL in dict(self.run.settings.opponents) and not (self.run.folder / name).exists():
+            self.run.export(name, self.learner)
 
     def lap_done(self) -> None:
         """Write a checkpoint."""
