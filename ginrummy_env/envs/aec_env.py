@@ -26,7 +26,7 @@ from ginrummy_env.core.single_game import quick_legal_step, quick_mask, quick_ob
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.view import View, make_view
 from ginrummy_env.envs.episodes import Episodes, action_number
-from ginrummy_env.envs.observing import STATE_SIZE, Observer, privileged_state, row_of
+from ginrummy_env.envs.observing import STATE_SIZE, ActionSpace, Observer, privileged_state, row_of
 from ginrummy_env.envs.options import (
     PettingZooKeywords,
     WaitingMask,
@@ -95,7 +95,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         self.observation_spaces = {agent: self._observer.space() for agent in AGENTS}
         if episodes.privileged:
             self.state_space = spaces.Box(0.0, 1.0, (STATE_SIZE,), np.float32)
-        self.action_spaces = {agent: spaces.Discrete(NUM_ACTIONS) for agent in AGENTS}
+        self.action_spaces = {agent: ActionSpace(NUM_ACTIONS) for agent in AGENTS}
         # What has been worked out of the position: both observations, the mover's mask.
         self._seen: list[NDArray[np.float32] | None] = [None, None]
         self._mask: NDArray[np.int8] | None = None

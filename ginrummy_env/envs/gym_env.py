@@ -10,7 +10,6 @@ from typing import Any, Unpack
 
 import gymnasium
 import numpy as np
-from gymnasium import spaces
 from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
@@ -20,7 +19,7 @@ from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
 from ginrummy_env.envs.episodes import action_number
 from ginrummy_env.envs.learner_games import LearnerGames
-from ginrummy_env.envs.observing import Seen, row_of
+from ginrummy_env.envs.observing import ActionSpace, Seen, row_of
 from ginrummy_env.envs.opponents import OpponentPool, PolicyLike, refuse_shadowed_opponent
 from ginrummy_env.envs.options import (
     RESET_OPTIONS,
@@ -68,7 +67,7 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
         self.render_mode = others["render_mode"]
         self._screen = Screen(self.render_mode, others["open_cards"])
         self.observation_space = self.games.observer.space()
-        self.action_space = spaces.Discrete(NUM_ACTIONS)
+        self.action_space = ActionSpace(NUM_ACTIONS)
 
     @property
     def rules(self) -> Rules:

@@ -374,6 +374,23 @@ def test_opponents_may_be_functions_or_drawn_from_a_pool():
         GinRummyVectorEnv(2, pool, assignment=[0, 1])
 
 
+def test_actions_are_drawn_as_by_gymnasium():
+    """The same numbers for the same seed and mask; what Gymnasium refuses is refused."""
+    ours, theirs = ginrummy_env.raw_env().action_space("player_0"), gymnasium.spaces.Discrete(108)
+    assert ours == theirs
+    ours.seed(5), theirs.seed(5)
+    rng = np.random.default_rng(1)
+    for share in np.linspace(0, 1, 200):
+        mask = (rng.random(108) < share).astype(np.int8)
+        drawn, expected = ours.sample(mask), theirs.sample(mask)
+        assert (drawn, type(drawn)) == (expected, type(expected))
+    assert ours.sample() == theirs.sample()
+    assert copy.deepcopy(ours).sample(mask) == theirs.sample(mask)
+    for wrong in (mask.astype(bool), mask[:50], 2 * mask):
+        with pytest.raises(AssertionError, match="of the sample mask"):
+            ours.sample(wrong)
+
+
 def test_history_agrees_with_the_view():
     env = GinRummySelfPlayEnv(4)
     env.reset(seed=3)
