@@ -208,6 +208,23 @@ def texts(page, selector):
     return page.locator(selector).inner_text()
 
 
+@pytest.mark.parametrize("name", ["gin_laid_off", "undercut"])
+def test_what_is_laid_down_and_off_stays_in_one_row(page, tmp_path, name):
+    opened(page, golden(name), tmp_path)
+    page.keyboard.press("End")
+    assert "laid off" in texts(page, "#table")
+    for width in (360, 390, 1180):
+        page.set_viewport_size({"width": width, "height": 844})
+        hands = page.eval_on_selector_all(
+            "#table .hand",
+            "all => all.map(hand => [...hand.querySelectorAll('.cards')].map(cards => {"
+            " const b = cards.getBoundingClientRect(); return [b.top, b.right]; }))",
+        )
+        for groups in hands:
+            assert len({round(top) for top, _ in groups}) == 1
+            assert max(right for _, right in groups) <= width
+
+
 def test_a_game_replayed_to_its_end(page, tmp_path):
     record = golden("game")
     opened(page, record, tmp_path)
