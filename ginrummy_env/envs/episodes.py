@@ -156,7 +156,7 @@ def payments(
     else:
         scores = final_scores(ended.scores, ended.deals_won, options.rules).astype(np.float64)
         paid = np.where(terminated, (scores[:, 0] - scores[:, 1]) / POINTS_A_REWARD, 0.0)
-    return np.stack([paid, -paid], axis=1), terminated, truncated
+    return np.stack([paid, -paid], axis=1) + 0.0, terminated, truncated  # -0.0 + 0.0 is 0.0
 
 
 def _changes(ended: BatchState, rules: Rules) -> NDArray[np.float64]:

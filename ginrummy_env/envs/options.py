@@ -228,8 +228,10 @@ def reset_options(options: Mapping[str, Any] | None, *allowed: str) -> dict[str,
         allowed: the names that there are.
 
     Raises:
-        ValueError: another name.
+        ValueError: another name, or not a dict.
     """
+    if options is not None and not isinstance(options, Mapping):
+        raise ValueError(f"options={options!r}: a dict is needed, or None")
     given = dict(options or {})
     for name in given:
         if name not in allowed:

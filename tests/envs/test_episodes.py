@@ -56,6 +56,7 @@ def test_rewards_are_zero_sum_and_add_up_to_the_score(episode, reward, rules):
     games, sums, deals = play(64 if episode == "game" else 512, options)
     for ended in deals:
         assert (ended.rewards.sum(axis=1) == 0).all()
+        assert not np.signbit(ended.rewards[ended.rewards == 0]).any()  # nothing prints as -0.0
     state = games.state
     if reward == "points":
         expected = state.scores
@@ -97,6 +98,7 @@ def test_a_void_deal_is_won_by_nobody():
     games, _, deals = play(8, EpisodeOptions(rules=rules, episode="deal", reward="points"))
     voids = [r for ended in deals for r in ended.results() if r["outcome"] == "void"]
     assert voids
+    assert not any(np.signbit(ended.rewards[ended.rewards == 0]).any() for ended in deals)
     for told in voids:
         assert told["winner"] == NOBODY
         assert told["points"] == 0

@@ -54,6 +54,14 @@ def test_reset_options_have_the_same_names_everywhere(make):
 
 
 @pytest.mark.parametrize(
+    "make", [GinRummyEnv, lambda: GinRummyVectorEnv(3), lambda: GinRummySelfPlayEnv(3)]
+)
+def test_reset_options_that_are_no_dict_are_refused(make):
+    with pytest.raises(ValueError, match=r"options=\['deck'\]: a dict is needed"):
+        make().reset(options=["deck"])
+
+
+@pytest.mark.parametrize(
     ("make", "action"),
     [
         (GinRummyEnv, 50),

@@ -60,7 +60,7 @@ GROUPS = {
         "experiments": "repeat published experiments",
         "ablations": "measure what each part of a training is worth",
         "search-gain": "measure what a search gains over its base policy",
-        "plot": "draw kept results again",
+        "plot": "redraw the plots of saved results",
         "fit": "fit the data files that agents use",
         "notebooks": "run the notebooks",
         "cluster": "what a run on a cluster costs",

@@ -15,7 +15,7 @@ from ginrummy_training.cli.arguments import (
 )
 
 HELP = f"""\
-Play a game against an agent, here in the terminal (type help while playing) or in the browser.
+Plays a game against an agent, here in the terminal (type help while playing) or in the browser.
 
 examples:
   ginrummy play

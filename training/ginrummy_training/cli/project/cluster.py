@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 HELP = """\
-What a night on a cluster gives: games, and how close the share of games won is then known. By a
-model whose costs were measured on one machine; docs/SCALE.md says what it assumes. Needs a checkout
-of the project.
+Estimates what a night on a cluster gives: how many games, and how narrow the interval of the share
+of games won. The costs in the model were measured on one machine; docs/SCALE.md explains it. Needs
+a checkout of the project.
 
 examples:
   ginrummy cluster cost --workers 1000 --hours 8 --points 0.2 --simulate

@@ -8,9 +8,9 @@ from time import perf_counter
 from ginrummy_training.cli.arguments import add_force, add_seed, add_workers, even, whole
 
 HELP = """\
-The project at work in about a minute, under the rules of the EAAI challenge: a match of two rule
-agents; the learned agent that ships learns on for half a minute; everyone plays everyone; and a
-game to look at in the browser. Prints tables and writes results, plots and the game into a folder.
+Shows the project at work in about a minute, under the rules of the EAAI challenge: a match of two
+rule agents; half a minute of further training of the shipped agent; a small tournament; and a game
+to look at in the browser. Prints tables and writes results, plots and the game into a folder.
 
 examples:
   ginrummy demo

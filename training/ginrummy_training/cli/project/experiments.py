@@ -21,11 +21,11 @@ examples:
 Ctrl-C pauses; with --out the same command resumes.
 
 files in --out:
-  E1.json ... E12.json   numbers, with what made them; --force repeats those of others
+  E1.json ... E12.json   numbers, with what made them; --force replaces those of others
   census.json            the census; census.csv: hands by deadwood
   table.csv              one row per number: published, checked, ours, intervals, verdict, reason
   *.png                  plots
-  games/                 what was interrupted
+  games/                 games of interrupted experiments
 """
 
 SEED = 400

@@ -19,8 +19,7 @@ examples:
   ginrummy fit belief-check --out runs/belief
   ginrummy fit WHAT --help                 more about one of them
 
-Without --out it is the file in agents/ginrummy_agents/data, which needs --force as every file that
-is there.
+Without --out the shipped file in agents/ginrummy_agents/data is replaced, which needs --force.
 """
 
 RULES = ("eaai", "classic")

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from ginrummy_training.plotting import Picture
 
 HELP = """\
-Draws kept results again, without playing anything: the picture that the command which made them
-drew. What a file is shows in what it holds.
+Redraws the plots of saved results, without playing anything. The kind of result is recognised by
+the content of the file.
 
 examples:
   ginrummy plot results/ladder-eaai --out pictures         # cross table, ratings, ways to end

@@ -28,7 +28,7 @@ examples:
   ginrummy benchmark --compare runs/my-card results/benchmark/champion
 
 Ctrl-C pauses; run the same command to resume. A card of another policy or protocol is not
-overwritten without --force. An opponent that plays otherwise than the protocol's is refused.
+overwritten without --force. An opponent that no longer plays as it did is refused.
 
 files in --out:
   card.json      the card

@@ -111,7 +111,7 @@ def add_entry(options: argparse.Namespace) -> int:
     summary = write_tournament(tournament, ladder.folder)
     save_figures(summary, ladder.folder)
     show_tables(cross_report(summary))
-    print(f"written: {ladder.folder}; `ginrummy ladder page` writes the page anew")
+    print(f"written: {ladder.folder}; `ginrummy ladder page` writes the page again")
     return 0
 
 
