@@ -151,6 +151,22 @@ def test_a_turn_undone_is_the_same_with_kernels(rules):
             assert (fast.before[took] & CARD_BIT[turn.took[source[took]]] == 0).all()
 
 
+def test_worlds_do_not_depend_on_the_rows_around_them():
+    """A deal in which the opponent has done little, with others in which they have done more."""
+    positions = [view for view, _ in some_positions("champion", EAAI, deals=4)]
+    long = next(view for view in positions if (view.turn >= 6).any())
+    row = long.select([0])
+    row_keys = keys(2, np.arange(len(long)))
+    every = sample_worlds(long, 6, RowRandom(row_keys), fitted(), past_turns(long, 2))
+    alone = sample_worlds(row, 6, RowRandom(row_keys[:1]), fitted(), past_turns(row, 2))
+    np.testing.assert_array_equal(every.theirs[:6], alone.theirs)
+    np.testing.assert_array_equal(every.manner[:6], alone.manner)
+    rng, other = RowRandom(row_keys[:1]), RowRandom(row_keys[:1])
+    for draw, past in ((rng, past_turns(row, 2)), (other, [])):
+        log_likelihoods(row, alone.theirs.reshape(1, -1), draw, past)
+    assert rng.random((1,)) == other.random((1,))
+
+
 def test_weights_that_leave_few_worlds_are_drawn_together():
     logs = np.log(np.array([[1.0, 1e-9, 1e-9, 1e-9], [1.0, 0.5, 1.0, 0.5]]))
     weights = tempered(logs, 4)

@@ -63,13 +63,15 @@ def log_likelihoods(view: View, theirs: Hands, rng: Random, past: Sequence[PastT
     """
     count, kinds = theirs.shape[1], manners(view.rules)
     logs = np.zeros((*theirs.shape, len(kinds)))
+    # As many numbers in any batch, whatever the other rows have behind them.
+    uniforms = rng.random((len(view), MOST_TURNS, count))
     if not ten_of_52(view.rules):
         return logs
     hands = theirs.copy()
     for back, turn in enumerate(past):
-        uniforms = rng.random((len(view), count))[turn.rows].reshape(-1)
         source = np.repeat(np.arange(len(turn.rows)), count)
-        found = undone(turn, source, hands[turn.rows].reshape(-1), uniforms)
+        drawn = uniforms[turn.rows, back].reshape(-1)
+        found = undone(turn, source, hands[turn.rows].reshape(-1), drawn)
         own_turn = turn.draw.turn[source] // 2
         limits = view.knock_limit[turn.rows][source]
         threw = turn.thrown[source] >= 0
