@@ -285,7 +285,10 @@ def _from_module(spec: str) -> Policy | None:
     except AttributeError:
         raise ValueError(f"{spec!r}: the module {module} has no {attribute}") from None
     if (isinstance(found, type) or not isinstance(found, Policy)) and callable(found):
-        found = found()
+        try:
+            found = found()
+        except TypeError as error:
+            raise ValueError(f"{spec!r}: calling {attribute}() failed: {error}") from error
     if not isinstance(found, Policy):
         raise ValueError(f"{spec!r} is not a policy: it has no method act(view, rng)")
     return found

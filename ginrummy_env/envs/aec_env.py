@@ -155,6 +155,8 @@ class raw_env(AECEnv):  # type: ignore[misc]
             IllegalActionError: the action is not legal; nothing has changed.
             ValueError: an action for an agent whose episode is over, or none for one to move.
         """
+        if not hasattr(self, "agent_selection"):
+            self._games.require_ready()
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
@@ -317,9 +319,8 @@ class IllegalEnds(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
 class OrderEnforced(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
     """PettingZoo's OrderEnforcingWrapper; legal actions and reads go to `raw_env` directly.
 
-    PettingZoo's wrappers hand on each call and each attribute one by one, which takes longer than a
-    step of the game. Before `reset` the attributes are missing here as there, with the same words.
-    The environment inside has ``is_legal(action)``.
+    PettingZoo's wrappers hand on each call one by one, which takes longer than a step of the game.
+    Before `reset` the attributes are missing here as there, with the same words.
     """
 
     def __init__(self, env: Any) -> None:
@@ -374,14 +375,11 @@ for _name in (
 
 
 class ParallelGame(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
-    """The turn-based game in the parallel API: both agents give an action, the mover's counts.
-
-    PettingZoo's own conversion answers a step after the end with four dicts; this one with five.
-    """
+    """The game in the parallel API; after its end a step gives five dicts (PettingZoo's four)."""
 
     def step(self, actions: dict[str, int | None]) -> Any:
         """Take the mover's action; the others' are not looked at."""
-        if not self.agents:
+        if not getattr(self, "agents", True):
             return {}, {}, {}, {}, {}
         return super().step(actions)
 

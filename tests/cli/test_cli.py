@@ -166,6 +166,7 @@ def test_rules_can_be_written(text, rules):
         (["tournament", "simple", "simple"], "twice"),
         (["play", "nobody"], "unknown policy 'nobody'"),
         (["replay", "no such file"], "no such file: No such file"),
+        (["match", "simple", "json:dumps"], "'json:dumps': calling dumps() failed"),
         (["fly"], "no command 'fly'"),
         (["mtach", "simple", "gold"], "did you mean 'match'?"),
         (["match", "simple", "glod"], "did you mean 'gold'?"),

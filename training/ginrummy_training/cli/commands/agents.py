@@ -30,7 +30,8 @@ def run(options: argparse.Namespace) -> int:
         about = getattr(maker, "about", None) or (maker.__doc__ or "").strip().partition("\n")[0]
         print(f"{name:<{width}}  {about}")
         for parameter in getattr(maker, "parameters", ()):
-            main = f", or just {name}:{parameter.default}" if parameter.name == maker.main else ""
+            value = parameter.default if parameter.default != "" else parameter.name.upper()
+            main = f", or {name}:{value}" if parameter.name == maker.main else ""
             print(f"{'':<{width}}    {parameter.name}={parameter.default}: {parameter.about}{main}")
     print("\nParameters follow the name: simple:knock=4. A person plays with `ginrummy play`.")
     return 0
