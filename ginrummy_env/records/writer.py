@@ -25,7 +25,7 @@
     points 0 14; scores 0 14; won 0 1
 
     unfinished
-    check 43c2eb44
+    check 9b5e4018
 
 - ``rules``: a preset's name, or ``setting=value, ...`` for what differs from CLASSIC.
 - ``game`` and ``player`` lines may be missing, and so may ``start scores 20 35; won 1 2``, which a

@@ -357,7 +357,7 @@ class TestRefused:
         ("change", "says"),
         [
             ({"seed": 4}, "another data set: seed is 3 there and 4 here"),
-            ({"rules": EAAI}, "another data set: rules is"),
+            ({"rules": EAAI}, "another data set: target is 50 there"),
             ({"shard_games": 10}, "another data set: shard_games is 8 there and 10 here"),
             ({"values": False}, "another data set: values is True there"),
             ({"agents": ("simple", "gold")}, "another data set: agents is"),

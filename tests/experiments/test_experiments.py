@@ -365,7 +365,8 @@ def test_the_command(tmp_path, capsys):
     ]
     assert main(arguments) == 0
     first = capsys.readouterr()
-    assert "standard deviation" in first.out
+    assert "56.569434" in first.out
+    assert "deviation" in first.out
     assert "E8 done" in first.err
     assert main(arguments) == 0
     assert capsys.readouterr().out == first.out

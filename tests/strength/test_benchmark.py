@@ -105,7 +105,7 @@ def test_another_policy_or_protocol_is_not_overwritten(tiny, tmp_path):
     before = files(tmp_path)
     with pytest.raises(ResultError, match=r"the card of gold.*--force"):
         benchmark("simple", protocol=tiny, out=tmp_path)
-    with pytest.raises(ResultError, match="seed"):
+    with pytest.raises(ResultError, match="decks is"):
         benchmark("gold", protocol=replace(tiny, seed=6, decks=deck_checksum(6, 8)), out=tmp_path)
     assert files(tmp_path) == before
     write_card(benchmark("simple", protocol=tiny, out=tmp_path, force=True)[0], tmp_path)
