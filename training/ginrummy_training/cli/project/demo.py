@@ -36,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("--games", type=even, default=100, metavar="N",
                         help="games of each pairing of the ladder, even (100)")  # fmt: skip
-    parser.add_argument("--first-games", type=even, default=1_000, metavar="N",
-                        help="games of the first match, an even number (1,000)")  # fmt: skip
+    parser.add_argument("--first-games", type=even, default=200, metavar="N",
+                        help="games of the first match, an even number (200)")  # fmt: skip
     parser.add_argument("--seconds", type=whole, default=30, metavar="N",
                         help="how long to learn; 0: not at all (30)")  # fmt: skip
     add_seed(parser)
