@@ -100,7 +100,7 @@ class _Styles:
 
     @classmethod
     def of(cls, styles: Sequence[Style]) -> "_Styles":
-        """Return the arrays; thresholds that end early go on as they end."""
+        """Return the arrays; thresholds that end early keep their last value."""
         longest = max(len(style.knock_from) for style in styles)
         knock_from = [
             [*each.knock_from, *[each.knock_from[-1]] * (longest - len(each.knock_from))]
