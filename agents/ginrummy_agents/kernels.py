@@ -83,6 +83,17 @@ def arranged(hand: Any) -> Any:
 
 
 @_inlined
+def threes_of(hand: Any) -> Any:
+    """Return the cards of each rank of which there are three or four, for up to three ranks."""
+    threes = ranks(cards_in_threes(hand))
+    lowest = threes & (~threes + _1)
+    threes &= ~lowest
+    middle = threes & (~threes + _1)
+    first, second = (lowest * EVERY_SUIT) & hand, (middle * EVERY_SUIT) & hand
+    return first, second, ((threes & ~middle) * EVERY_SUIT) & hand
+
+
+@_inlined
 def ways(cards: Any) -> Any:
     """Return in how many ways the cards of a rank, 0, 3 or 4, can be used for a set or not."""
     if cards == _0:
@@ -121,16 +132,9 @@ def least(hand: Any, free: Any) -> Any:
     such a hand are melded, a meld of four or more can spare one.
     """
     best = left_of(hand, free)
-    in_threes = cards_in_threes(hand)
-    if in_threes == _0:
+    first, second, third = threes_of(hand)
+    if first == _0:
         return best
-    threes = ranks(in_threes)
-    lowest = threes & (~threes + _1)
-    first = (lowest * EVERY_SUIT) & hand
-    threes &= ~lowest
-    lowest = threes & (~threes + _1)
-    second = (lowest * EVERY_SUIT) & hand
-    third = ((threes & ~lowest) * EVERY_SUIT) & hand
     for a in range(ways(first)):
         for b in range(ways(second)):
             for c in range(ways(third)):

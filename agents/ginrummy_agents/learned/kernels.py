@@ -8,13 +8,12 @@ import numpy as np
 from ginrummy_agents.compiled import kernel_of
 from ginrummy_agents.kernels import CARDS, EVERY_SUIT, ahead, least, least_discard, ranks
 from ginrummy_agents.rules import discard_kernels
-from ginrummy_agents.rules.discard_kernels import candidates, count_of, loose_cards
+from ginrummy_agents.rules.discard_kernels import candidates_listed, count_of, loose_cards
 from ginrummy_env.core.state import Phase
 from ginrummy_env.core.view import OPPONENT
 
-MOST, MOST_LEFT, OUTS = 11, 5, 7
-"""Cards of a hand; points that a discard may leave more than the best, and draws of which the mean
-is taken, as `Lookahead` has them."""
+MOST, OUTS = 11, 7
+"""Cards of a hand, and draws of which the mean is taken, as `Lookahead` has them."""
 
 OPENING, DRAW, DISCARD = int(Phase.OPENING), int(Phase.DRAW), int(Phase.DISCARD)
 TAKE = 3
@@ -80,30 +79,23 @@ def look_ahead(
         if phases[row] != DISCARD:
             continue
         taken = CARDS[takens[row]] if takens[row] >= 0 else _0
-        listed = candidates(hand, taken, _0 if discard_taken else taken)
-        size, lowest = 0, np.int64(1000)
-        for card in range(52):
-            if listed & CARDS[card] != _0:
-                cards[size], lefts[size] = card, least(hand & ~CARDS[card], False)
-                lowest = min(lowest, lefts[size])
-                size += 1
+        stays = _0 if discard_taken else taken
+        size, lowest = candidates_listed(hand, taken, stays, cards, lefts)
         draws = max(min(count_of(unseens[row]), OUTS), 1)
         best = np.float32(np.inf)
         for place in range(size):
-            if lefts[place] <= lowest + MOST_LEFT:
-                after = hand & ~CARDS[cards[place]]
-                some = ahead(after, lefts[place], unseens[row], OUTS, counts)[1]
-                outlooks[place] = np.float32(some / draws)
-                best = min(best, outlooks[place])
+            after = hand & ~CARDS[cards[place]]
+            some = ahead(after, lefts[place], unseens[row], OUTS, counts)[1]
+            outlooks[place] = np.float32(some / draws)
+            best = min(best, outlooks[place])
         for place in range(size):
-            if lefts[place] <= lowest + MOST_LEFT:
-                card = cards[place]
-                worse = np.float32(lefts[place] - lowest)
-                planes[row, 0, card] = _ONE - min(worse / _TEN, _TWO)
-                worse = outlooks[place] - best
-                planes[row, 1, card] = _ONE - min(worse / _TEN, _TWO)
-                fit = fit_for_opponent(CARDS[card], theirs, unseens[row])
-                planes[row, 2, card] = np.float32(fit) / _TWENTY
+            card = cards[place]
+            worse = np.float32(lefts[place] - lowest)
+            planes[row, 0, card] = _ONE - min(worse / _TEN, _TWO)
+            worse = outlooks[place] - best
+            planes[row, 1, card] = _ONE - min(worse / _TEN, _TWO)
+            fit = fit_for_opponent(CARDS[card], theirs, unseens[row])
+            planes[row, 2, card] = np.float32(fit) / _TWENTY
 
 
 @_kernel

@@ -10,12 +10,12 @@ import numpy as np
 from ginrummy_agents import kernels
 from ginrummy_agents.compiled import kernel_of
 from ginrummy_agents.kernels import (
-    EVERY_SUIT,
+    CARDS,
     cards_in_runs,
-    cards_in_threes,
     least,
     points_of,
     ranks,
+    threes_of,
     way,
     ways,
 )
@@ -23,10 +23,10 @@ from ginrummy_agents.rules import lookahead
 from ginrummy_env.core.cards import DEAREST
 
 _0, _1 = np.uint64(0), np.uint64(1)
-NOT_BELOW = lookahead.NOT_BELOW.copy()
+NOT_BELOW, MOST_LEFT = lookahead.NOT_BELOW.copy(), lookahead.MOST_LEFT
 
 SOURCES = (__file__, kernels.__file__)
-TABLES = (*kernels.TABLES, NOT_BELOW)
+TABLES = (*kernels.TABLES, NOT_BELOW, MOST_LEFT)
 _kernel = kernel_of(SOURCES, TABLES)
 
 
@@ -43,16 +43,9 @@ def count_of(cards: Any) -> Any:
 @_kernel
 def loose_cards(hand: Any, every: Any) -> Any:
     """Return the cards unmelded in the first, or in ``every``, arrangement of least deadwood."""
-    in_threes = cards_in_threes(hand)
-    if in_threes == _0:
+    first, second, third = threes_of(hand)
+    if first == _0:
         return hand & ~cards_in_runs(hand)
-    threes = ranks(in_threes)
-    lowest = threes & (~threes + _1)
-    first = (lowest * EVERY_SUIT) & hand
-    threes &= ~lowest
-    lowest = threes & (~threes + _1)
-    second = (lowest * EVERY_SUIT) & hand
-    third = ((threes & ~lowest) * EVERY_SUIT) & hand
     best, loose = 1000, _0
     for a in range(ways(first)):
         for b in range(ways(second)):
@@ -84,3 +77,26 @@ def candidates(hand: Any, taken: Any, stays: Any) -> Any:
         if gin != _0:
             return gin
     return loose if loose != _0 else legal
+
+
+@_kernel
+def candidates_listed(hand: Any, taken: Any, stays: Any, cards: Any, lefts: Any) -> Any:
+    """Return how many discards are worth a thought, and the least deadwood that one leaves.
+
+    Args:
+        hand, taken, stays: as for `lookahead.candidates_listed`, of one row.
+        cards, lefts: [11] written from the start: the cards, and the deadwood that each leaves.
+    """
+    chosen = candidates(hand, taken, stays)
+    size, lowest = 0, np.int64(1000)
+    for card in range(52):
+        if chosen & CARDS[card] != _0:
+            cards[size], lefts[size] = card, least(hand & ~CARDS[card], False)
+            lowest = min(lowest, lefts[size])
+            size += 1
+    close = 0
+    for place in range(size):
+        if lefts[place] <= lowest + MOST_LEFT:
+            cards[close], lefts[close] = cards[place], lefts[place]
+            close += 1
+    return close, lowest

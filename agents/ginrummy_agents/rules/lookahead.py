@@ -29,6 +29,9 @@ from ginrummy_env.core.melds import EVERY_SUIT
 from ginrummy_env.core.types import Cards, Flags, Hands, Points, Rows, Uniforms
 from ginrummy_env.core.view import OPPONENT, View
 
+MOST_LEFT = 5
+"""Points that a candidate may leave above the best."""
+
 CHUNK = 4096
 """Candidates that are looked at together: [CHUNK, 52] arrays stay within the cache."""
 
@@ -158,7 +161,7 @@ def candidates_listed(hands: Hands, taken: Hands, stays: Hands) -> tuple[Rows, C
     chosen = np.where(least == 0, best, chosen)
     rows, cards = cards_listed(chosen)
     left = deadwood(hands[rows] & ~CARD_BIT[cards])
-    close = left <= np.minimum.reduceat(left, group_starts(rows))[rows] + 5
+    close = left <= np.minimum.reduceat(left, group_starts(rows))[rows] + MOST_LEFT
     return rows[close], cards[close], left[close]
 
 

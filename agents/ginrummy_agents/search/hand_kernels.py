@@ -20,13 +20,11 @@ from ginrummy_agents.kernels import (
     points_of,
 )
 from ginrummy_agents.rules import discard_kernels
-from ginrummy_agents.rules.discard_kernels import candidates, count_of, loose_cards
+from ginrummy_agents.rules.discard_kernels import candidates_listed, count_of, loose_cards
 from ginrummy_agents.rules.next_draw import ADJOINING
 
 _0, _1, _2, _3 = (np.uint64(number) for number in range(4))
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
-MOST_LEFT = 5
-"""Candidates leave at most this many points more than the best, see `rules.lookahead`."""
 
 _kernel = kernel_of(
     (__file__, *discard_kernels.SOURCES), (*discard_kernels.TABLES, POINTS, ADJOINING)
@@ -144,25 +142,19 @@ def undone(
         if thrown[turn] >= 0:
             hand |= CARDS[thrown[turn]]
             took = CARDS[taken[turn]] if taken[turn] >= 0 else _0
-            listed = candidates(hand, took, _0 if may_discard_taken else took)
+            stays = _0 if may_discard_taken else took
             unseen = full_deck & ~(hand | pile[turn] | theirs[turn])
-            size, lowest = 0, np.int64(1000)
-            for card in range(52):
-                if listed & CARDS[card] != _0:
-                    cards[size], lefts[size] = card, least(hand & ~CARDS[card], False)
-                    lowest = min(lowest, lefts[size])
-                    size += 1
+            size, lowest = candidates_listed(hand, took, stays, cards, lefts)
             best, mine, more = -np.inf, -np.inf, np.inf
             for place in range(size):
-                if lefts[place] <= lowest + MOST_LEFT:
-                    card = cards[place]
-                    value = worth(
-                        hand & ~CARDS[card], lefts[place], unseen, card, theirs[turn],
-                        refused[turn], weights[turn], counts,
-                    )  # fmt: skip
-                    best = max(best, value)
-                    if card == thrown[turn]:
-                        mine, more = value, float(lefts[place] - lowest)
+                card = cards[place]
+                value = worth(
+                    hand & ~CARDS[card], lefts[place], unseen, card, theirs[turn],
+                    refused[turn], weights[turn], counts,
+                )  # fmt: skip
+                best = max(best, value)
+                if card == thrown[turn]:
+                    mine, more = value, float(lefts[place] - lowest)
             least_left[row], dearer[row], worse[row] = lowest, more, best - mine
             if took == _0:
                 unknown = hand & ~known[turn]
