@@ -208,6 +208,25 @@ class TestLearning:
         assert learned[:, :16].any(axis=0).all()
         assert learned[:, 16:][seats[:, 16:] == 0].any()
 
+    def test_who_meets_agents_alone_learns_as_they_will_play(self):
+        """Held to gin from the third turn on, and the agent in the other seat is not."""
+        changes = {"opponents": (("simple", 1.0),), "hold": 0, "hold_from": 2, "held": 0.0}
+        learner = Learner(replace(TINY, num_envs=64, num_steps=64, **changes))
+        learner.begin(0)
+        learner.table.invite([make_policy("simple")], np.zeros(64, dtype=int))
+        learner.update(0)
+        r, at = learner.rollout, learner.table._limit_at
+        planes = feature_sizes(True, False, True)[0]
+        scalars, names = r.scalars[:-1].numpy(), scaled_names()
+        gin = scalars[:, :, at - planes * NUM_CARDS] == 0
+        mine = r.seats[:-1] != np.arange(64) % 2
+        turns = np.rint(20 * scalars[:, :, names.index("turn_twentieths") - planes])
+        assert np.array_equal(gin, mine & (turns // 2 >= 2))
+        tens = scalars[:, :, names.index("deadwood_tens") - planes]
+        knocks = r.masks[:-1, :, NUM_CARDS : 2 * NUM_CARDS].any(2).numpy()
+        assert not knocks[gin & (tens > 0)].any()
+        assert knocks[~gin & (tens > 0)].any()
+
     def test_a_better_discard_is_learned_within_seconds(self):
         """The plane of compared discards gets weight: less deadwood is left than at first."""
         learner = Learner(

@@ -18,6 +18,7 @@ from ginrummy_training.strength.figures import responses_picture
 from ginrummy_training.strength.response_table import (
     by_safety,
     responses_markdown,
+    trainings_markdown,
     verdict,
 )
 
@@ -86,6 +87,12 @@ def test_every_game_of_the_training_is_against_the_policy(begin):
     assert settings.steps / settings.eval_every <= best_response.EVALUATIONS
 
 
+def test_a_response_waits_for_gin_where_the_network_it_begins_with_does():
+    waits = response_settings("gold", "eaai", 1_000, "scratch", seed=0)
+    assert (waits.hold, waits.hold_from) == (0, 3)
+    assert response_settings("gold", "eaai", 1_000, "ppo", seed=0).hold == 98
+
+
 def test_a_trained_response_is_a_candidate_and_resumes(tmp_path, monkeypatch):
     monkeypatch.setattr(best_response, "RESPONSE", replace(SMOKE, tensorboard=False))
     arguments = {"rules": SHORT, "steps": 1_536, "begin": "", "candidates": ("random",)}
@@ -104,6 +111,9 @@ def test_a_trained_response_is_a_candidate_and_resumes(tmp_path, monkeypatch):
     assert any("resuming" in line for line in lines)
     assert [each["name"] for each in result["tried"]] == ["random", "learned"]
     assert result["training"]["steps"] >= 1_536
+    row = trainings_markdown([result]).splitlines()[2].split("|")
+    assert [each.strip() for each in row[1:4]] == ["`simple`", result["rules"], "nothing"]
+    assert row[6].strip() == "`random`"
     assert (tmp_path / "a" / "training" / "best.npz").exists()
     whole = exploit("simple", **arguments, folder=tmp_path / "b", report=lines.append)
     assert whole["tried"] == result["tried"]
@@ -139,6 +149,7 @@ def test_the_table_begins_with_who_loses_least():
     assert verdict(results[0]) == "loses at least 87.0 % of games"
     assert verdict(results[1]) == "nothing found that beats it"
     assert responses_picture(results).png()
+    assert trainings_markdown(results) == ""
 
 
 def test_a_damaged_result_is_refused_by_its_name(found, tmp_path):

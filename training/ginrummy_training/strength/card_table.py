@@ -113,7 +113,7 @@ def _ways(cell: Mapping[str, Any], ways: Sequence[str]) -> list[str]:
 
 def _responses_markdown(responses: Mapping[str, Any]) -> str:
     return markdown(
-        ["best response found", "wins, % of games", "net points a deal", "games"],
+        ["best response found", "wins at least, % of games", "net points a deal", "games"],
         [
             [
                 f"{rules}: {each['best']}",
@@ -137,7 +137,7 @@ def ladder_markdown(cards: Sequence[Card]) -> str:
     for rules in protocol["rules"]:
         responses = any(rules in card["best_response"] for card in cards)
         head = [rules, "score, %", *(f"`{name}`, %" for name in protocol["opponents"])]
-        head += ["best response wins, %"] if responses else []
+        head += ["best response wins at least, %"] if responses else []
         rows = []
         for card in sorted(cards, key=lambda card: -card["score"][rules]["value"]):
             won = [card["matches"][rules][name]["games_won"] for name in protocol["opponents"]]

@@ -11,6 +11,9 @@ from ginrummy_training.strength.protocol import LATEST
 
 Result = Mapping[str, Any]
 
+LEARNED = "learned"
+"""What the trained candidate is called."""
+
 HALF = 0.5
 """What a policy wins of itself; nobody needs a better response to be sure of it."""
 
@@ -34,7 +37,7 @@ def responses_markdown(results: Sequence[Result]) -> str:
     rules = rules_of(results)
     head = ["policy"]
     for name in rules:
-        head += [f"{name}: best response", "wins, % of games", "points a deal"]
+        head += [f"{name}: best response", "wins at least, % of games", "points a deal"]
     found = {(each["policy"], each["rules"]): each for each in results}
     rows = []
     for policy in by_safety(results):
@@ -48,9 +51,41 @@ def responses_markdown(results: Sequence[Result]) -> str:
 
 def _cells(result: Result) -> list[str]:
     best = result["best"]
-    shown = best if result["training"] is None or best != "learned" else "trained against it"
+    shown = best if result["training"] is None or best != LEARNED else "trained against it"
     won, points = result["games_won"], result["net_points_a_deal"]
     return [f"`{shown}`" if shown == best else shown, percents(won), plain(points, sign=True)]
+
+
+def trainings_markdown(results: Sequence[Result]) -> str:
+    """Return one line a training: what the network and the best agent won in the choice.
+
+    Returns:
+        The table, empty if no result has a training.
+    """
+    head = ["trained against", "rules", "begun with", "decisions", "network wins, % of games",
+            "best agent", "wins, % of games"]  # fmt: skip
+    rows = []
+    for name in rules_of(results):
+        some = {each["policy"]: each for each in results if each["rules"] == name}
+        for policy in by_safety(results):
+            each = some.get(policy)
+            if each is None or each["training"] is None:
+                continue
+            learned, agents = _by_kind(each["tried"])
+            best = max(agents, key=lambda one: one["games_won"]["value"], default=None)
+            won = [f"`{best['name']}`", percents(best["games_won"])] if best else ["", ""]
+            begun = f"`{each['begin']}`" if each["begin"] else "nothing"
+            steps = f"{each['training']['steps']:,}"
+            rows.append(
+                [f"`{policy}`", name, begun, steps, percents(learned["games_won"]), *won]
+            )
+    return markdown(head, rows) if rows else ""
+
+
+def _by_kind(tried: Sequence[Result]) -> tuple[Result, list[Result]]:
+    """Return what the trained network won, and what agents did."""
+    (learned,) = (each for each in tried if each["name"] == LEARNED)
+    return learned, [each for each in tried if each["name"] != LEARNED]
 
 
 def rules_of(results: Sequence[Result]) -> list[str]:

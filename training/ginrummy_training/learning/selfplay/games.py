@@ -22,7 +22,7 @@ from ginrummy_training.learning.selfplay.network import (
     by_suit,
     hidden_planes,
 )
-from ginrummy_training.learning.selfplay.settings import SelfPlaySettings
+from ginrummy_training.learning.selfplay.settings import POOL, SELF, SelfPlaySettings
 
 POINTS_A_UNIT = 50
 """Points of a deal that are a reward of 1."""
@@ -80,6 +80,8 @@ class Table:
         self.theirs = (self.rows % 2).astype(np.int8)
         self.held = np.zeros((games, 2), dtype=np.int16)
         """The knock limit that each player holds to in the deal."""
+        self.as_played = not {SELF, POOL} & {name for name, share in settings.opponents if share}
+        """Whether the learner keeps to its own `hold` too, as it meets agents alone."""
         names = feature_names(settings.derived, settings.ahead, settings.units)
         planes = feature_sizes(settings.derived, settings.ahead, settings.units)[0]
         self._limit_at = names.index("knock_limit") - planes + NUM_CARDS * planes
@@ -141,7 +143,7 @@ class Table:
             seen = with_ahead(seen, self.env.views(), settings.derived)
         at = NUM_CARDS * feature_sizes(settings.derived, settings.ahead, settings.units)[0]
         games = np.arange(len(state))
-        limits = self.held[games, state.player]
+        limits = self._limits()
         rollout.cards[step] = torch.from_numpy(by_suit(seen[:, :at]))
         rollout.scalars[step] = torch.from_numpy(seen[:, at:])
         rollout.scalars[step, :, self._limit_at - at] = torch.from_numpy(limits / 10)
@@ -160,6 +162,15 @@ class Table:
             kept[:, _KNOCKS] &= card_planes(knock_discards(hands[low], limits[low]))
             masks[low] = np.where(kept.any(axis=1)[:, None], kept, masks[low])
         rollout.masks[step] = torch.from_numpy(masks)
+
+    def _limits(self) -> NDArray[np.int16]:
+        """Return the knock limit that whoever is to move in each game keeps to."""
+        state, settings = self.env.state, self.settings
+        limits = self.held[np.arange(len(state)), state.player]
+        if self.as_played:
+            holding = (state.player != self.theirs) & (state.turn // 2 >= settings.hold_from)
+            limits = np.where(holding, np.minimum(limits, settings.hold), limits)
+        return limits.astype(np.int16)
 
     def _pay(
         self,

@@ -73,8 +73,8 @@ class Learner:
         done = min(1.0, steps / settings.steps)
         entropy = _between(settings.entropy, settings.final_entropy, done)
         rate = _between(settings.learning_rate, settings.final_learning_rate, done)
-        for optimizer in self.optimizers:
-            optimizer.param_groups[0]["lr"] = rate
+        for optimizer, times in zip(self.optimizers, (1.0, settings.critic_rate), strict=True):
+            optimizer.param_groups[0]["lr"] = times * rate
         with torch.inference_mode():
             self.table.play(self.actor, self.rollout, self.noise, steps)
             values = self._values()

@@ -85,7 +85,7 @@ class SelfPlaySettings:
     which a policy that knocks as soon as it may would never find out by single actions."""
     hold: int = within(98, 0, 98)
     """The most deadwood that the policy knocks with when it plays, at evaluations and from its
-    file."""
+    file; while it learns too, if its opponents are agents alone."""
     hold_from: int = within(0, 0, 100)
     """Own turns of a deal after which it does."""
 
@@ -111,6 +111,8 @@ class SelfPlaySettings:
     in each step by the same factor."""
     final_learning_rate: float = within(2e-4, LEAST, 1)
     """Learning rate at the last step."""
+    critic_rate: float = within(1.0, LEAST, 1_000)
+    """How much faster the critic learns: its learning rate, as a multiple of the policy's."""
     entropy: float = within(0.05, LEAST, 10)
     """Worth of trying things out at the first step, in standard deviations of the advantage; it
     falls to ``final_entropy`` as the rate does."""
