@@ -76,9 +76,7 @@ def trainings_markdown(results: Sequence[Result]) -> str:
             won = [f"`{best['name']}`", percents(best["games_won"])] if best else ["", ""]
             begun = f"`{each['begin']}`" if each["begin"] else "nothing"
             steps = f"{each['training']['steps']:,}"
-            rows.append(
-                [f"`{policy}`", name, begun, steps, percents(learned["games_won"]), *won]
-            )
+            rows.append([f"`{policy}`", name, begun, steps, percents(learned["games_won"]), *won])
     return markdown(head, rows) if rows else ""
 
 
