@@ -45,6 +45,7 @@ def _starts(seed: int, count: int) -> Starts:
         pile=upcards,
         deck=state.deck,
         world=rows,
+        cut=np.zeros(count, dtype=np.int64),
         stock=np.full(count, 31),
         turn=np.zeros(count, dtype=np.int64),
         my_move=~no,

@@ -299,10 +299,10 @@ def quick_deadwoods(knocker: Any, defender: Any, off_gin: Any) -> Any:
 
 @_kernel
 def roll_out(
-    mine: Any, theirs: Any, upcards: Any, piles: Any, deck: Any, world: Any, stock: Any, turns: Any,
-    my_move: Any, may_take: Any, must_take: Any, may_pass: Any, limits: Any, manner: Any,
-    knock_from: Any, slack: Any, void_stock: Any, bound: Any, may_discard_taken: Any, off_gin: Any,
-    deadwoods: Any, knocker: Any,
+    mine: Any, theirs: Any, upcards: Any, piles: Any, deck: Any, world: Any, cuts: Any, stock: Any,
+    turns: Any, my_move: Any, may_take: Any, must_take: Any, may_pass: Any, limits: Any,
+    manner: Any, knock_from: Any, slack: Any, void_stock: Any, bound: Any, may_discard_taken: Any,
+    off_gin: Any, deadwoods: Any, knocker: Any,
 ) -> None:  # fmt: skip
     """Play every deal to its end.
 
@@ -319,9 +319,8 @@ def roll_out(
         own, other = (mine[row], theirs[row]) if mover else (theirs[row], mine[row])
         own_left, other_left = points_of(arranged(own)[0]), points_of(arranged(other)[0])
         upcard, pile, turn, first = upcards[row], piles[row], turns[row], True
-        end = (world[row] + 1) * 52
-        place = end - stock[row]
-        end -= void_stock
+        bottom, top = (world[row] + 1) * 52, (world[row] + 1) * 52 - stock[row]
+        place, left_in_stock = top + cuts[row], stock[row]
         while True:
             style = 0 if mover else manner[row]
             alone, weak = np.int64(slack[style, 0]), np.int64(slack[style, 1])
@@ -342,7 +341,8 @@ def roll_out(
                     own_left, other_left = other_left, own_left
                     mover = not mover
                 eleven = own | CARDS[deck[place]]
-                place += 1
+                place = place + 1 if place + 1 < bottom else top
+                left_in_stock -= 1
                 least, best, chosen, after = best_discard(eleven, _0, pile, alone, weak)
             style = 0 if mover else manner[row]
             wish = knock_from[style, min(turn // 2, knock_from.shape[1] - 1)]
@@ -356,7 +356,7 @@ def roll_out(
                 deadwoods[row, 0], deadwoods[row, 1], deadwoods[row, 2] = left, rest, without
                 knocker[row] = 1 if mover else 0
                 break
-            if place >= end or turn >= bound:
+            if left_in_stock <= void_stock or turn >= bound:
                 knocker[row] = -1
                 break
             own, other = other, own

@@ -19,9 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.checks import whole
 
-_GAMMA = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, odd: steps through all 2**64 values
-_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
-_MIX_2 = np.uint64(0x94D049BB133111EB)
+GAMMA = np.uint64(0x9E3779B97F4A7C15)  # 2**64 / golden ratio, odd: steps through all 2**64 values
+MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+MIX_2 = np.uint64(0x94D049BB133111EB)
 _30, _27, _31, _11 = (np.uint64(shift) for shift in (30, 27, 31, 11))
 _TO_UNIT = 2.0**-53
 
@@ -80,8 +80,8 @@ class FirstGame(IntEnum):
 
 def mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return the SplitMix64 output function of each value: a bijection that looks random."""
-    z = (values ^ (values >> _30)) * _MIX_1
-    z = (z ^ (z >> _27)) * _MIX_2
+    z = (values ^ (values >> _30)) * MIX_1
+    z = (z ^ (z >> _27)) * MIX_2
     return z ^ (z >> _31)
 
 
@@ -101,7 +101,7 @@ def further_keys(row_keys: NDArray[np.uint64], *parts: ArrayLike) -> NDArray[np.
     """Return the keys of further parts: ``keys(a, b, c)`` is ``further_keys(keys(a, b), c)``."""
     for part in parts:
         array = np.asarray(part)
-        row_keys = mix((row_keys ^ array.astype(np.uint64)) * _GAMMA + _GAMMA)
+        row_keys = mix((row_keys ^ array.astype(np.uint64)) * GAMMA + GAMMA)
     return row_keys
 
 
@@ -140,7 +140,7 @@ def bits(row_keys: NDArray[np.uint64], count: int, start: int = 0) -> NDArray[np
     Returns:
         [N, count] uint64.
     """
-    counters = np.arange(start + 1, start + count + 1, dtype=np.uint64) * _GAMMA
+    counters = np.arange(start + 1, start + count + 1, dtype=np.uint64) * GAMMA
     return mix(row_keys[:, None] + counters)
 
 

@@ -56,6 +56,7 @@ def test_rollouts_end_the_same(rules, styles):
     starts = Starts(
         mine=state.hands[:, 0], theirs=state.hands[:, 1], upcard=upcards, pile=upcards,
         deck=state.deck, world=rows, stock=np.full(len(rows), 31),
+        cut=rng.integers(0, 31, len(rows)),
         turn=rng.integers(0, 9, len(rows)), my_move=rng.random(len(rows)) < 0.5,
         first=rng.integers(0, 4, len(rows)).astype(np.int8), limit=state.knock_limit,
         doubled=rng.random(len(rows)) < 0.2, manner=rng.integers(0, 2, len(rows)).astype(np.int8),

@@ -6,9 +6,10 @@ import pytest
 from ginrummy_agents import compiled
 from ginrummy_agents.search.belief import fitted
 from ginrummy_agents.search.evidence import log_likelihoods, undone
+from ginrummy_agents.search.hands import odds_of, sample_hands
 from ginrummy_agents.search.manners import manners
 from ginrummy_agents.search.past import past_turns
-from ginrummy_agents.search.worlds import sample_hands, sample_worlds, tempered
+from ginrummy_agents.search.worlds import sample_worlds, tempered
 from ginrummy_env.core.actions import KNOCK, PASS
 from ginrummy_env.core.cards import CARD_BIT, NO_CARD
 from ginrummy_env.core.chance import RowRandom, keys
@@ -81,7 +82,7 @@ def test_past_turns_are_as_the_opponent_saw_them(rules):
 def test_a_typed_position_has_no_past():
     view = typed_view("4s 5s 6s 9h 9d 9c Ah Ad 3c 2c", "Kh 8d", EAAI, thrown="8d")
     assert past_turns(view, 2) == []
-    none = sample_worlds(view, 50, RowRandom(keys(1)), fitted(), past_turns(view, 2))
+    none = sample_worlds(view, 50, RowRandom(keys(1)), odds_of(view, fitted()), past_turns(view, 2))
     assert set(none.manner) == {0, 1, 2}
 
 
@@ -104,7 +105,7 @@ def test_true_hands_explain_more_than_sampled_ones(opponent, least, rules):
     shares = np.log([each.share for each in manners(rules)])
     for view, hands in some_positions(opponent, rules):
         rng = RowRandom(keys(3, np.arange(len(view)), view.step_count))
-        sampled, _ = sample_hands(view, 24, rng, fitted())
+        sampled, _ = sample_hands(view, 24, rng, odds_of(view, fitted()))
         every = np.concatenate([hands[:, None], sampled.reshape(len(view), -1)], axis=1)
         logs = log_likelihoods(view, every, rng, past_turns(view, 2)) + shares
         weights = np.exp(logs).sum(axis=2)
@@ -122,7 +123,9 @@ def test_the_manner_shows_in_what_they_do():
             early = view.select(view.turn < 8)
             if len(early):
                 rng = RowRandom(keys(3, np.arange(len(early)), early.step_count))
-                worlds = sample_worlds(early, 30, rng, fitted(), past_turns(early, 2))
+                worlds = sample_worlds(
+                    early, 30, rng, odds_of(early, fitted()), past_turns(early, 2)
+                )
                 found.extend(worlds.manner)
         shares[opponent] = np.bincount(found, minlength=3) / len(found)
     before = np.array([each.share for each in manners(EAAI)])
@@ -135,7 +138,9 @@ def test_the_manner_shows_in_what_they_do():
 @pytest.mark.parametrize("rules", [EAAI, CLASSIC], ids=["eaai", "classic"])
 def test_a_turn_undone_is_the_same_with_kernels(rules):
     for view, _ in some_positions("champion", rules, deals=12):
-        hands, _ = sample_hands(view, 8, RowRandom(keys(1, np.arange(len(view)))), fitted())
+        hands, _ = sample_hands(
+            view, 8, RowRandom(keys(1, np.arange(len(view)))), odds_of(view, fitted())
+        )
         for turn in past_turns(view, 2):
             source = np.repeat(np.arange(len(turn.rows)), 8)
             some = hands.reshape(-1, 8)[turn.rows].reshape(-1)
@@ -157,8 +162,12 @@ def test_worlds_do_not_depend_on_the_rows_around_them():
     long = next(view for view in positions if (view.turn >= 6).any())
     row = long.select([0])
     row_keys = keys(2, np.arange(len(long)))
-    every = sample_worlds(long, 6, RowRandom(row_keys), fitted(), past_turns(long, 2))
-    alone = sample_worlds(row, 6, RowRandom(row_keys[:1]), fitted(), past_turns(row, 2))
+    every = sample_worlds(
+        long, 6, RowRandom(row_keys), odds_of(long, fitted()), past_turns(long, 2)
+    )
+    alone = sample_worlds(
+        row, 6, RowRandom(row_keys[:1]), odds_of(row, fitted()), past_turns(row, 2)
+    )
     np.testing.assert_array_equal(every.theirs[:6], alone.theirs)
     np.testing.assert_array_equal(every.manner[:6], alone.manner)
     rng, other = RowRandom(row_keys[:1]), RowRandom(row_keys[:1])

@@ -8,11 +8,12 @@ from positions import permute_hidden, positions
 
 from ginrummy_agents.search.belief import FEATURES, features, fitted
 from ginrummy_agents.search.candidates import candidates_of
+from ginrummy_agents.search.hands import odds_of, sample_hands
 from ginrummy_agents.search.past import past_turns
 from ginrummy_agents.search.policy import Search
 from ginrummy_agents.search.rollout import ALWAYS, Starts, Style, roll_out
 from ginrummy_agents.search.settle import arranged, left_over, quick_settle, settle
-from ginrummy_agents.search.worlds import sample_hands, sample_worlds
+from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_agents.win_chance import WinChance, deal_points, win_chance, win_chance_of
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, TAKE_UPCARD, format_action, parse_action
 from ginrummy_env.core.cards import (
@@ -191,7 +192,7 @@ def test_sampled_worlds_agree_with_what_is_known(rules):
     view = view.select(view.to_move)
     count = 8
     rng = RowRandom(keys(1, np.arange(len(view))))
-    worlds = sample_worlds(view, count, rng, fitted(), past_turns(view, 2))
+    worlds = sample_worlds(view, count, rng, odds_of(view, fitted()), past_turns(view, 2))
     theirs = worlds.theirs.reshape(len(view), count)
     known = view.known[:, OPPONENT][:, None]
     assert (theirs & known == known).all()
@@ -208,7 +209,7 @@ def test_sampled_worlds_agree_with_what_is_known(rules):
 
 def test_worlds_without_a_belief_are_uniform():
     view = typed_view("4s 5s 6s 9h 9d 9c Kh Kd Qc 2c", "7h", EAAI)
-    hands, _ = sample_hands(view, 4000, RowRandom(keys(3)), None)
+    hands, _ = sample_hands(view, 4000, RowRandom(keys(3)), odds_of(view, None))
     share = card_planes(hands).mean(axis=0)[card_planes(view.unseen)[0]]
     assert np.abs(share - 10 / 41).max() < 0.04
 
@@ -222,8 +223,8 @@ def test_sampled_hands_look_played():
         thrown="Kd Jd Qc Kc Ts",
     )
     rng = RowRandom(keys(4))
-    played = deadwood(sample_hands(view, 300, rng, fitted())[0]).mean()
-    even = deadwood(sample_hands(view, 300, rng, None)[0]).mean()
+    played = deadwood(sample_hands(view, 300, rng, odds_of(view, fitted()))[0]).mean()
+    even = deadwood(sample_hands(view, 300, rng, odds_of(view, None))[0]).mean()
     assert played < even - 12
 
 
@@ -304,6 +305,7 @@ def starts_of(rules, count, my_move=True):
         upcards,
         state.deck,
         rows,
+        np.zeros(count, dtype=np.int64),
         np.full(count, 31),
         np.zeros(count, dtype=np.int64),
         np.full(count, my_move),

@@ -12,6 +12,7 @@ from ginrummy_agents.rules.hein import Hein, ways_to_meld
 from ginrummy_agents.rules.next_draw import least_after_each_draw
 from ginrummy_agents.rules.work_lists import least_discards
 from ginrummy_agents.search.belief import belief_for, fitted
+from ginrummy_agents.search.hands import odds_of
 from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_agents.win_chance import win_chance_of
 from ginrummy_env.core.cards import CARD_BIT, card_planes, cards_of
@@ -64,7 +65,9 @@ def test_cards_that_the_deck_lacks_make_no_meld():
 def test_worlds_hold_only_cards_of_the_deck(rules):
     state = positions(rules, games=10, seed=2, knocks=0.1)
     view = make_view(state, rules).select(~state.over)
-    worlds = sample_worlds(view, 5, RowRandom(keys(3, np.arange(len(view)))), belief_for(rules))
+    worlds = sample_worlds(
+        view, 5, RowRandom(keys(3, np.arange(len(view)))), odds_of(view, belief_for(rules))
+    )
     unseen, known = (np.repeat(cards, 5) for cards in (view.unseen, view.known[:, OPPONENT]))
     assert (worlds.theirs & ~(unseen | known) == 0).all()
     assert (np.bitwise_count(worlds.theirs) == rules.hand_size).all()

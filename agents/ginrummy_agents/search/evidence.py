@@ -146,9 +146,19 @@ def undone(turn: PastTurn, source: Rows, hands: Hands, uniforms: Float) -> Undon
 
 def _discarded(eyes: View, cards: NDArray[np.int8]) -> tuple[Points, Float, Float]:
     """Return `Undone.least`, `dearer` and `worse` of the opponent's views before discards."""
-    rows = np.arange(len(eyes))
-    stays = staying(eyes, rows)
+    every = np.arange(len(eyes))
+    stays = staying(eyes, every)
     places, listed, left = candidates_listed(eyes.hand, CARD_BIT[eyes.taken_card], stays)
+    least = np.minimum.reduceat(left, group_starts(places)).astype(np.int16)
+    dearer, worse = np.full(len(eyes), np.inf), np.full(len(eyes), np.inf)
+    mine = listed == cards[places]
+    some = places[mine]
+    dearer[some] = left[mine].astype(np.int16) - least[some]
+    # A card not worth a thought is never thrown: no need to weigh the others.
+    weighed = np.isin(places, some)
+    if not some.size:
+        return least, dearer, worse
+    places, listed, left, mine = places[weighed], listed[weighed], left[weighed], mine[weighed]
     kept = eyes.hand[places] & ~CARD_BIT[listed]
     features = np.concatenate(
         [outlook(kept, left.astype(np.uint8), eyes.unseen[places]), thrown(eyes, places, listed)],
@@ -157,12 +167,7 @@ def _discarded(eyes: View, cards: NDArray[np.int8]) -> tuple[Points, Float, Floa
     weights, worth = discard_weights(eyes)[places], np.zeros(len(places))
     for feature, weight in zip(features.T, weights.T, strict=True):
         worth += feature * weight
-    starts, mine = group_starts(places), listed == cards[places]
-    least = np.minimum.reduceat(left, starts).astype(np.int16)
-    dearer, worse = np.full(len(eyes), np.inf), np.full(len(eyes), np.inf)
-    some = places[mine]
-    dearer[some] = left[mine].astype(np.int16) - least[some]
-    worse[some] = np.maximum.reduceat(worth, starts)[some] - worth[mine]
+    worse[some] = np.maximum.reduceat(worth, group_starts(places)) - worth[mine]
     return least, dearer, worse
 
 

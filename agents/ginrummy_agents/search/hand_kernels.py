@@ -1,9 +1,10 @@
-"""Hot loops of sampled hands, compiled by numba: exchanges with the stock, and one turn undone.
+"""Hot loops of sampled hands, compiled by numba: how they are drawn, and turns undone.
 
-They do what `worlds` and `evidence` do with arrays, bit for bit: floats are multiplied and added in
-the same order. Imported only where `compiled.in_use`.
+They do what `hands`, `past` and `evidence` do with arrays, bit for bit: floats are multiplied and
+added in the same order. Imported only where `compiled.in_use`.
 """
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,53 +23,99 @@ from ginrummy_agents.kernels import (
 from ginrummy_agents.rules import discard_kernels
 from ginrummy_agents.rules.discard_kernels import candidates_listed, count_of, loose_cards
 from ginrummy_agents.rules.next_draw import ADJOINING
+from ginrummy_env.core.actions import DRAW_STOCK, PASS, TAKE_UPCARD
+from ginrummy_env.core.chance import GAMMA, MIX_1, MIX_2
 
 _0, _1, _2, _3 = (np.uint64(number) for number in range(4))
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
+_GAMMA, _MIX_1, _MIX_2 = (np.uint64(each) for each in (GAMMA, MIX_1, MIX_2))
+
 _kernel = kernel_of(
     (__file__, *discard_kernels.SOURCES), (*discard_kernels.TABLES, POINTS, ADJOINING)
 )
+_inlined = partial(_kernel, forceinline=True)
+
+
+@_inlined
+def random_bits(key: Any, number: Any) -> Any:
+    """Return the random number of a key, as `chance.bits`."""
+    z = key + np.uint64(number + 1) * _GAMMA
+    z = (z ^ (z >> np.uint64(30))) * _MIX_1
+    z = (z ^ (z >> np.uint64(27))) * _MIX_2
+    return z ^ (z >> np.uint64(31))
+
+
+@_inlined
+def unit(number: Any) -> Any:
+    """Return a number in [0, 1) from random bits."""
+    return np.float64(np.int64(number >> np.uint64(11))) * 2.0**-53
 
 
 @_kernel
-def swapped(
-    hands: Any, unknown: Any, deck: Any, stock: Any, logs: Any, slopes: Any, chances: Any, fits: Any
-) -> None:
-    """Exchange cards with the stock as `worlds.sample_worlds` says. Changes hands and deck.
+def sample(
+    hands: Any, decks: Any, unseen: Any, unknown: Any, stock: Any, row_keys: Any, fits: Any,
+    weights: Any, logs: Any, slopes: Any, swaps: Any,
+) -> None:  # fmt: skip
+    """Draw hands and stocks, and exchange cards, as `hands.sample_hands` says.
 
     Args:
-        hands: [W] the opponent's.
-        unknown: [W] the cards among them that are not known.
-        deck: [W, 52] the stock at the end.
-        stock: [W] its size.
-        logs: [N, 52] logarithms of the cards' weights; W / N worlds for each row.
-        slopes: [W] what a point of deadwood takes off.
-        chances: [W, S, 3] numbers in [0, 1): which card goes, which one comes.
-        fits: [W, S] the least change of the logarithm that is accepted.
+        hands: [W] the opponent's known cards; written: all of theirs.
+        decks: [W, 52] written at the end of each.
+        unseen, unknown, stock: [N] the unseen cards, how many are the opponent's, how many lie in
+            the stock.
+        row_keys: [N] from which all chance follows.
+        fits: [4096] the least changes of the logarithm that are accepted.
+        weights, logs, slopes, swaps: the fields of `hands.Odds`.
     """
-    cards = np.empty(11, dtype=np.int64)
-    each = len(hands) // len(logs)
+    cards = np.empty(52, dtype=np.int64)
+    each = len(hands) // max(len(unseen), 1)
+    numbers = 52 + 3 * swaps
     for world in range(len(hands)):
-        size, count, row = 0, np.int64(stock[world]), world // each
+        row = world // each
+        key, at = row_keys[row], (world % each) * numbers
+        size = 0
         for card in range(52):
-            if unknown[world] & CARDS[card] != _0:
+            if unseen[row] & CARDS[card] != _0:
                 cards[size] = card
                 size += 1
-        if size == 0 or count == 0:
-            continue
-        hand = hands[world]
-        left = points_of(arranged(hand)[0])
-        for number in range(chances.shape[1]):
-            out_at = int(chances[world, number, 0] * size)
-            in_at = 51 - int(chances[world, number, 1] * count)
-            out, new = cards[out_at], np.int64(deck[world, in_at])
-            other = (hand & ~CARDS[out]) | CARDS[new]
-            after = points_of(arranged(other)[0])
-            score = logs[row, new] - logs[row, out] - slopes[world] * (after - left)
-            if score > fits[world, number]:
-                hand, left = other, after
-                cards[out_at], deck[world, in_at] = new, out
+        hand, held, first = hands[world], unknown[row], 52 - size
+        total = np.int64(0)
+        for place in range(size):
+            total += weights[row, cards[place]]
+        left = size
+        for number in range(size):
+            chance = unit(random_bits(key, at + number))
+            if number < held:
+                target = np.int64(chance * total)
+                place, passed = 0, weights[row, cards[0]]
+                while passed <= target:
+                    place += 1
+                    passed += weights[row, cards[place]]
+                total -= weights[row, cards[place]]
+            else:
+                place = int(chance * left)
+            card = cards[place]
+            if number < held:
+                hand |= CARDS[card]
+            decks[world, first + number] = card
+            left -= 1
+            for later in range(place, left):
+                cards[later] = cards[later + 1]
+        if held > 0 and stock[row] > 0 and swaps > 0:
+            points = points_of(arranged(hand)[0])
+            at += 52
+            for _ in range(swaps):
+                out_at = first + int(unit(random_bits(key, at)) * held)
+                in_at = 51 - int(unit(random_bits(key, at + 1)) * stock[row])
+                out, new = np.int64(decks[world, out_at]), np.int64(decks[world, in_at])
+                other = (hand & ~CARDS[out]) | CARDS[new]
+                after = points_of(arranged(other)[0])
+                score = logs[row, new] - logs[row, out] - slopes[row] * (after - points)
+                if score > fits[np.int64(random_bits(key, at + 2) >> np.uint64(52))]:
+                    hand, points = other, after
+                    decks[world, out_at], decks[world, in_at] = new, out
+                at += 3
         hands[world] = hand
 
 
@@ -145,17 +192,25 @@ def undone(
             stays = _0 if may_discard_taken else took
             unseen = full_deck & ~(hand | pile[turn] | theirs[turn])
             size, lowest = candidates_listed(hand, took, stays, cards, lefts)
-            best, mine, more = -np.inf, -np.inf, np.inf
+            mine, more, less = -1, np.inf, np.inf
             for place in range(size):
-                card = cards[place]
-                value = worth(
-                    hand & ~CARDS[card], lefts[place], unseen, card, theirs[turn],
-                    refused[turn], weights[turn], counts,
-                )  # fmt: skip
-                best = max(best, value)
-                if card == thrown[turn]:
-                    mine, more = value, float(lefts[place] - lowest)
-            least_left[row], dearer[row], worse[row] = lowest, more, best - mine
+                if cards[place] == thrown[turn]:
+                    mine = place
+            if mine >= 0:  # a card not worth a thought is never thrown: no need to weigh others
+                more, less = float(lefts[mine] - lowest), 0.0
+            if mine >= 0 and size > 1:
+                best, value = -np.inf, 0.0
+                for place in range(size):
+                    card = cards[place]
+                    each = worth(
+                        hand & ~CARDS[card], lefts[place], unseen, card, theirs[turn],
+                        refused[turn], weights[turn], counts,
+                    )  # fmt: skip
+                    best = max(best, each)
+                    if place == mine:
+                        value = each
+                less = best - value
+            least_left[row], dearer[row], worse[row] = lowest, more, less
             if took == _0:
                 unknown = hand & ~known[turn]
                 for _ in range(int(uniforms[row] * count_of(unknown))):
@@ -167,3 +222,40 @@ def undone(
             upcard = CARDS[upcards[turn]]
             wants = melds(hand, upcard) and least(hand | upcard, True) < least(hand, False)
             wrong[row] = wants != (taken[turn] >= 0)
+
+
+@_kernel
+def replay(
+    history: Any, sides: Any, first_upcards: Any, masks: Any, upcards: Any, turns: Any, drawn: Any
+) -> None:
+    """Write what is public before each action, as `past.past_turns` says.
+
+    Args:
+        history: [N, H] actions.
+        sides: [N, H] whose they are, 0 the opponent's.
+        first_upcards: [N].
+        masks: [4, H + 1, N, 2] written: cards known, taken, discarded and declined.
+        upcards, turns, drawn: [H + 1, N] written.
+    """
+    for row in range(len(history)):
+        upcard, turn, count = np.int64(first_upcards[row]), 0, 0
+        upcards[0, row] = upcard
+        for step in range(history.shape[1]):
+            action, side = np.int64(history[row, step]), np.int64(sides[row, step])
+            for mask in range(4):
+                for each in range(2):
+                    masks[mask, step + 1, row, each] = masks[mask, step, row, each]
+            if action < 52:
+                masks[0, step + 1, row, side] &= ~CARDS[action]
+                masks[2, step + 1, row, side] |= CARDS[action]
+                upcard = action
+                turn += 1
+            elif action == TAKE_UPCARD:
+                masks[0, step + 1, row, side] |= CARDS[upcard]
+                masks[1, step + 1, row, side] |= CARDS[upcard]
+                upcard = np.int64(-1)
+            elif (action == DRAW_STOCK or action == PASS) and upcard >= 0:
+                masks[3, step + 1, row, side] |= CARDS[upcard]
+            if action == DRAW_STOCK:
+                count += 1
+            upcards[step + 1, row], turns[step + 1, row], drawn[step + 1, row] = upcard, turn, count

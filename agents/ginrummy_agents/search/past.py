@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ginrummy_agents import compiled
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, NO_CARD
 from ginrummy_env.core.state import NOBODY, Outcome, Phase
-from ginrummy_env.core.types import Flags, Int8, Rows
+from ginrummy_env.core.types import Flags, Hands, Int8, Rows
 from ginrummy_env.core.view import OPPONENT, View, players_of
 
 
@@ -88,11 +89,37 @@ def _replayed(view: View, theirs: Flags) -> dict[str, NDArray[Any]]:
     upcards = np.empty((length + 1, count), dtype=np.int8)
     upcards[0] = view.first_upcard
     turns, drawn = (np.zeros((length + 1, count), dtype=np.int32) for _ in range(2))
-    every = np.arange(count)
-    for step in range(length):
-        action, side = view.history[:, step].astype(np.int64), 1 - theirs[:, step].astype(np.int64)
+    sides = 1 - theirs.astype(np.int64)
+    if compiled.in_use():
+        from ginrummy_agents.search import hand_kernels
+
+        with compiled.first_use("what the search makes of the opponent's turns"):
+            hand_kernels.replay(
+                view.history, sides, view.first_upcard, masks, upcards, turns, drawn
+            )
+    else:
+        _replay(view.history, sides, masks, upcards, turns, drawn)
+    stock = drawn[-1] + view.stock_count - drawn
+    return dict(zip(_MASKS, masks, strict=True)) | {
+        "upcard": upcards,
+        "turn": turns,
+        "stock_count": stock.astype(np.int8),
+    }
+
+
+def _replay(
+    history: NDArray[np.uint8],
+    sides: NDArray[np.int64],
+    masks: Hands,
+    upcards: NDArray[np.int8],
+    turns: NDArray[np.int32],
+    drawn: NDArray[np.int32],
+) -> None:
+    """Write what `_replayed` returns, from the first step on, which stands."""
+    every, none = np.arange(len(history)), np.uint64(0)
+    for step in range(history.shape[1]):
+        action, side = history[:, step].astype(np.int64), sides[:, step]
         throws, takes = action < KNOCK, action == TAKE_UPCARD
-        none = np.uint64(0)
         thrown = np.where(throws, CARD_BIT[np.where(throws, action, NO_CARD)], none)
         top = CARD_BIT[upcards[step]]
         taken = np.where(takes, top, none)
@@ -105,12 +132,6 @@ def _replayed(view: View, theirs: Flags) -> dict[str, NDArray[Any]]:
         upcards[step + 1] = np.where(throws, action, np.where(takes, NO_CARD, upcards[step]))
         turns[step + 1] = turns[step] + throws
         drawn[step + 1] = drawn[step] + (action == DRAW_STOCK)
-    stock = drawn[-1] + view.stock_count - drawn
-    return dict(zip(_MASKS, masks, strict=True)) | {
-        "upcard": upcards,
-        "turn": turns,
-        "stock_count": stock.astype(np.int8),
-    }
 
 
 def _eyes(

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from ginrummy_agents.parameters import Parametrized, parameter
 from ginrummy_agents.search.belief import Belief, belief_for, ten_of_52
 from ginrummy_agents.search.candidates import Candidates, candidates_of
+from ginrummy_agents.search.hands import odds_of
 from ginrummy_agents.search.manners import weighing
 from ginrummy_agents.search.past import PastTurn, past_turns
 from ginrummy_agents.search.rollout import NEVER, Style
 from ginrummy_agents.search.trial import Trial, try_out
+from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_agents.thresholds import plays_like_eaai
 from ginrummy_env.core.chance import Random, RowRandom, keys
 from ginrummy_env.core.rules import Rules
@@ -23,6 +25,9 @@ from ginrummy_env.policy import Policy, make_policy
 
 ROLLOUTS = 1 << 17
 """Rollouts of one batch; some 400 bytes each."""
+
+FIRST_STAGE = 16
+"""Fewest worlds after which a candidate may be given up."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,9 @@ class Search(Parametrized):
     winning the game from both scores, or its points. The base policy's action is left only for one
     with a mean gain over it of more than ``margin`` standard errors, paired by world.
 
-    Worlds are tried in two stages: candidates that are behind after the first quarter get no more.
+    Each world is played several times, its stock cut at as many places. Worlds are tried in stages,
+    each four times the one before: candidates that are behind get no more.
+
     With a deck of another size all hands are equally likely and the base is `lookahead`: the belief
     and `champion` were fitted to ten cards of 52.
 
@@ -43,8 +50,9 @@ class Search(Parametrized):
     """
 
     worlds: int = parameter(64, "sampled worlds a decision", 2, 100_000)
+    cuts: int = parameter(8, "times each world is played, its stock cut at as many places", 1, 64)
     base: str = parameter("auto", "the policy it starts from; auto: by the rules")
-    margin: float = parameter(2.0, "standard errors that a candidate must be ahead", 0, 100)
+    margin: float = parameter(1.0, "standard errors that a candidate must be ahead", 0, 100)
     value: str = parameter("win", "what a deal is worth", choices=("win", "points"))
     belief: bool = parameter(True, "sampled hands look played")
     turns: int = parameter(2, "last turns of the opponent that sampled hands explain", 0, 3)
@@ -104,7 +112,7 @@ class Search(Parametrized):
         chosen = found.actions[found.starts].copy()
         counts = np.diff(found.starts, append=len(found.actions))
         several = np.flatnonzero(counts > 1)
-        worth = counts[several] * self.worlds
+        worth = counts[several] * self.worlds * self.cuts
         groups = np.cumsum(worth) // ROLLOUTS
         for group in np.unique(groups):
             rows = several[groups == group]
@@ -126,29 +134,32 @@ class Search(Parametrized):
         """
         trial = Trial(found, self.value == "win")
         me, past = self.style(view.rules), self.past(view)
-        first = max(self.worlds // 4, min(self.worlds, 8))
-        stages = [first, self.worlds - first]
-        deadline = np.inf
+        odds = odds_of(view, self.card_belief(view.rules))
+        deadline, stages = np.inf, stage_worlds(self.worlds)
         if self.milliseconds > 0:
             deadline = perf_counter() + len(view) * self.milliseconds / 1000
-            stages = [first] * 1000
+            stages = [max(self.worlds // 4, 1)] * 1000
         for stage, worlds in enumerate(stages):
             live = trial.live()
             if worlds <= 0 or not live.size or perf_counter() > deadline:
                 break
             rng = RowRandom(keys(row_keys, stage))
-            try_out(
-                trial,
-                view,
-                live,
-                worlds,
-                rng,
-                me,
-                self.card_belief(view.rules),
-                past,
-            )
+            sampled = sample_worlds(view, worlds, rng, odds, past)
+            try_out(trial, view, live, sampled, me, self.cuts)
             trial.drop(give_up)
         return trial
+
+
+def stage_worlds(worlds: int) -> list[int]:
+    """Return how many worlds are tried at a time: each stage ends at four times those before it.
+
+    >>> stage_worlds(64), stage_worlds(1000)
+    ([16, 48], [62, 188, 750])
+    """
+    ends = [worlds]
+    while ends[-1] // 4 >= FIRST_STAGE:
+        ends.append(ends[-1] // 4)
+    return np.diff([0, *ends[::-1]]).tolist()
 
 
 @cache

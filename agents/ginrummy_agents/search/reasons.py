@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ginrummy_agents.search.hands import odds_of, sample_hands
 from ginrummy_agents.search.manners import manners
 from ginrummy_agents.search.policy import Search
 from ginrummy_agents.search.settle import left_over
-from ginrummy_agents.search.worlds import sample_hands, sample_worlds
+from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.view import View
 
@@ -122,9 +123,9 @@ def opponent_belief(search: Search, view: View, rng: Random, worlds: int = 400) 
         rng: randomness of one row.
         worlds: hands that are sampled.
     """
-    even, _ = sample_hands(view, worlds, rng, None)
+    even, _ = sample_hands(view, worlds, rng, odds_of(view, None))
     past = search.past(view)
-    found = sample_worlds(view, worlds, rng, search.card_belief(view.rules), past)
+    found = sample_worlds(view, worlds, rng, odds_of(view, search.card_belief(view.rules)), past)
     shares = np.bincount(found.manner, minlength=len(manners(view.rules))) / worlds
     return OpponentBelief(
         deadwood=float(left_over(found.theirs).mean()),

@@ -60,6 +60,7 @@ class Starts:
     pile: Hands  # [R] uint64, the discard pile with the upcard, and cards that the deck lacks
     deck: NDArray[np.int8]  # [W, 52] the decks of the worlds
     world: Rows  # [R] the deck of each
+    cut: NDArray[np.int64]  # [R] cards of its stock that are put below the others before play
     stock: NDArray[np.int64]  # [R] cards left in the stock
     turn: NDArray[np.int64]  # [R] discards made
     my_move: Flags  # [R]
@@ -72,15 +73,6 @@ class Starts:
         """Return R."""
         return len(self.mine)
 
-    def select(self, rows: Rows) -> "Starts":
-        """Return some of the positions, with all decks."""
-        part = {
-            each.name: getattr(self, each.name)[rows]
-            for each in fields(self)
-            if each.name != "deck"
-        }
-        return Starts(deck=self.deck, **part)
-
 
 @dataclass(slots=True)
 class Ends:
@@ -89,6 +81,15 @@ class Ends:
     points: Points  # [R] int16, what the searching player won less what the opponent won
     outcome: NDArray[np.int8]  # [R] Outcome
     i_knocked: Flags  # [R]
+
+    @classmethod
+    def void(cls, count: int) -> "Ends":
+        """Return ends of deals that nobody knocked in."""
+        return cls(
+            np.zeros(count, dtype=np.int16),
+            np.full(count, Outcome.VOID, dtype=np.int8),
+            np.zeros(count, dtype=np.bool_),
+        )
 
 
 @dataclass(slots=True)
@@ -226,7 +227,7 @@ def roll_out(starts: Starts, me: Style, opponents: Sequence[Style], rules: Rules
     if compiled.in_use():
         return _compiled(starts, styles, rules)
     count = len(starts)
-    ends = _void(count)
+    ends = Ends.void(count)
     knocks: list[tuple[Rows, Hands, Hands, Flags]] = []
     rows = np.arange(count)
     mover = starts.my_move.copy()
@@ -235,10 +236,8 @@ def roll_out(starts: Starts, me: Style, opponents: Sequence[Style], rules: Rules
     own_left, other_left = left_over(own), left_over(other)
     upcard, pile, limit = starts.upcard.copy(), starts.pile.copy(), starts.limit
     turn, manner = starts.turn.copy(), starts.manner.astype(np.int64) + 1
-    deck = starts.deck.reshape(-1)
-    end = (starts.world + 1) * NUM_CARDS
-    place = end - starts.stock
-    end = end - rules.void_stock
+    deck, drawn_count = starts.deck.reshape(-1), np.zeros(count, dtype=np.int64)
+    stock, cut, bottom = starts.stock, starts.cut, (starts.world + 1) * NUM_CARDS
     bound = rules.turn_bound if rules.turn_bound is not None else 1000
     first: NDArray[np.int8] | None = starts.first
 
@@ -264,8 +263,10 @@ def roll_out(starts: Starts, me: Style, opponents: Sequence[Style], rules: Rules
         drawing = np.ones(len(rows), dtype=np.bool_)
         drawing[takes[accepted]] = False
         draws = np.flatnonzero(drawing)
-        cards = CARD_BIT.take(deck.take(place[draws]))
-        place[draws] += 1
+        place = cut[draws] + drawn_count[draws]
+        place = np.where(place < stock[draws], place - stock[draws], place - 2 * stock[draws])
+        cards = CARD_BIT.take(deck.take(bottom[draws] + place))
+        drawn_count[draws] += 1
         eleven[draws] = own[draws] | cards
         pile[~drawing] &= ~upcard[~drawing]
         none = np.zeros(len(draws), dtype=np.uint64)
@@ -281,7 +282,7 @@ def roll_out(starts: Starts, me: Style, opponents: Sequence[Style], rules: Rules
         own = eleven & ~thrown
         pile |= thrown
         turn += 1
-        over = knocked | (place >= end) | (turn >= bound)
+        over = knocked | (stock - drawn_count <= rules.void_stock) | (turn >= bound)
         if over.any():
             out = np.flatnonzero(knocked)
             if out.size:
@@ -289,8 +290,9 @@ def roll_out(starts: Starts, me: Style, opponents: Sequence[Style], rules: Rules
             on = np.flatnonzero(~over)
             own, other, thrown, pile = own[on], other[on], thrown[on], pile[on]
             after, other_left, limit = after[on], other_left[on], limit[on]
-            rows, mover, turn, place, end = rows[on], mover[on], turn[on], place[on], end[on]
-            manner = manner[on]
+            rows, mover, turn, manner = rows[on], mover[on], turn[on], manner[on]
+            stock, cut, bottom = stock[on], cut[on], bottom[on]
+            drawn_count = drawn_count[on]
         own, other = other, own
         own_left, other_left = other_left, after
         mover = ~mover
@@ -299,15 +301,6 @@ def roll_out(starts: Starts, me: Style, opponents: Sequence[Style], rules: Rules
     if knocks:
         _settle(ends, knocks, starts, rules)
     return ends
-
-
-def _void(count: int) -> Ends:
-    """Return ends of deals that nobody knocked in."""
-    return Ends(
-        np.zeros(count, dtype=np.int16),
-        np.full(count, Outcome.VOID, dtype=np.int8),
-        np.zeros(count, dtype=np.bool_),
-    )
 
 
 def _compiled(starts: Starts, styles: _Styles, rules: Rules) -> Ends:
@@ -324,6 +317,7 @@ def _compiled(starts: Starts, styles: _Styles, rules: Rules) -> Ends:
         starts.pile,
         starts.deck.reshape(-1),
         starts.world.astype(np.int64),
+        starts.cut,
         starts.stock.astype(np.int64),
         starts.turn.astype(np.int64),
         starts.my_move,
@@ -347,7 +341,7 @@ def _compiled(starts: Starts, styles: _Styles, rules: Rules) -> Ends:
             deadwoods,
             knocker,
         )
-    ends = _void(count)
+    ends = Ends.void(count)
     rows = np.flatnonzero(knocker >= 0)
     left, rest, alone = deadwoods[rows].T
     _write(ends, rows, knocker[rows] == 1, signed(left, rest, alone, rules), starts)

@@ -1,23 +1,18 @@
 """Candidates tried in sampled worlds: what came out, and who is ahead."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ginrummy_agents.search.belief import Belief
 from ginrummy_agents.search.candidates import Candidates
 from ginrummy_agents.search.manners import manners
-from ginrummy_agents.search.past import PastTurn
 from ginrummy_agents.search.rollout import FREE, OPENING, STOCK, TAKE, Ends, Starts, Style, roll_out
 from ginrummy_agents.search.settle import settle
-from ginrummy_agents.search.worlds import Worlds, sample_worlds
+from ginrummy_agents.search.worlds import Worlds
 from ginrummy_agents.win_chance import win_chance
 from ginrummy_env.core.actions import KNOCK, PASS, TAKE_UPCARD
 from ginrummy_env.core.cards import CARD_BIT, FULL_DECK
-from ginrummy_env.core.chance import RowRandom
 from ginrummy_env.core.deal import doubled
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import Outcome
@@ -109,11 +104,9 @@ def try_out(
     trial: Trial,
     view: View,
     live: Rows,
-    count: int,
-    rng: RowRandom,
+    worlds: Worlds,
     me: Style,
-    belief: Belief | None,
-    past: Sequence[PastTurn],
+    cuts: int,
 ) -> None:
     """Try candidates in further worlds. Changes ``trial`` in place.
 
@@ -121,20 +114,19 @@ def try_out(
         trial: of N positions.
         view: N rows.
         live: [L] places of candidates, each with its base.
-        count: worlds a position.
-        rng: randomness of N rows.
+        worlds: k for each position.
         me: how the searching player plays on.
-        belief: how the opponent's cards are judged, or None.
-        past: the opponent's last turns, the latest first.
+        cuts: how often each world is played, with its stock cut at as many places.
     """
-    worlds = sample_worlds(view, count, rng, belief, past)
+    count = len(worlds.theirs) // len(view)
     rows = trial.found.rows[live]
-    ends = _play(worlds, view, rows, trial.found.actions[live], count, me)
-    points = ends.points.reshape(len(live), count)
+    ends = _play(worlds, view, rows, trial.found.actions[live], count, me, cuts)
+    points = ends.points.reshape(len(live), count * cuts)
     if trial.win:
         value = win_chance(view.scores[rows], points, view.rules)
     else:
         value = points.astype(np.float64)
+    value = value.reshape(len(live), count, cuts).mean(axis=2)
     place = np.full(len(trial.count), -1)
     place[live] = np.arange(len(live))
     gain = value - value[place[trial.base[live]]]
@@ -143,9 +135,9 @@ def try_out(
     trial.square[live] += (value**2).sum(axis=1)
     trial.gain[live] += gain.sum(axis=1)
     trial.gain_square[live] += (gain**2).sum(axis=1)
-    kinds = _endings(ends).reshape(len(live), count)
+    kinds = _endings(ends).reshape(len(live), count * cuts)
     for kind in range(len(ENDINGS)):
-        trial.endings[live, kind] += (kinds == kind).sum(axis=1)
+        trial.endings[live, kind] += (kinds == kind).sum(axis=1) / cuts
 
 
 def _endings(ends: Ends) -> NDArray[np.int8]:
@@ -166,8 +158,13 @@ def _play(
     actions: NDArray[np.int16],
     count: int,
     me: Style,
+    cuts: int,
 ) -> Ends:
-    """Do each of L actions in each of its position's worlds and play on, L * count results."""
+    """Do each of L actions in each of its position's worlds and play on.
+
+    Returns:
+        L * count * cuts results.
+    """
     rules: Rules = view.rules
     knocks = (actions >= KNOCK) & (actions < 2 * KNOCK)
     throws = actions < 2 * KNOCK
@@ -180,45 +177,50 @@ def _play(
     first[takes] = TAKE
     first[throws] = FREE
     first[passes & ~view.is_dealer[rows]] = OPENING
-    world = (rows[:, None] * count + np.arange(count)).reshape(-1)
-
-    def spread(values: NDArray[Any]) -> NDArray[Any]:
-        return np.repeat(values, count)
-
-    starts = Starts(
-        mine=spread(view.hand[rows] & ~bits),
-        theirs=worlds.theirs[world],
-        upcard=spread(np.where(throws, bits, upcards)),
-        pile=spread(view.discards[rows] | bits | (FULL_DECK & ~rules.full_deck)),
-        deck=worlds.deck,
-        world=world,
-        stock=spread(view.stock_count[rows].astype(np.int64)),
-        turn=spread(view.turn[rows].astype(np.int64) + throws),
-        my_move=spread(~(throws | passes)),
-        first=spread(first),
-        limit=spread(view.knock_limit[rows]),
-        doubled=spread(doubled(view.first_upcard[rows], rules)),
-        manner=worlds.manner[world],
-    )
-    opponents = [each.style for each in manners(rules)]
-    ended = spread(knocks)
-    ends = Ends(
-        np.zeros(len(starts), dtype=np.int16),
-        np.full(len(starts), Outcome.VOID, dtype=np.int8),
-        np.zeros(len(starts), dtype=np.bool_),
-    )
-    laid = np.flatnonzero(ended)
-    if laid.size:
-        points, outcome = settle(starts.mine[laid], starts.theirs[laid], starts.pile[laid], rules)
-        ends.points[laid] = np.where(starts.doubled[laid], 2 * points, points)
-        ends.outcome[laid] = outcome
-        ends.i_knocked[laid] = True
-    # A discard that brings the stock's end or the turn bound: void, as `ends` stands.
+    stock, turn = view.stock_count[rows].astype(np.int64), view.turn[rows].astype(np.int64) + throws
+    # A discard that brings the stock's end or the turn bound: void.
     bound = rules.turn_bound if rules.turn_bound is not None else 1000
-    void = spread(throws) & ((starts.stock <= rules.void_stock) | (starts.turn >= bound))
-    on = np.flatnonzero(~(ended | void))
+    void = throws & ((stock <= rules.void_stock) | (turn >= bound))
+    mine, pile = (
+        view.hand[rows] & ~bits,
+        view.discards[rows] | bits | (FULL_DECK & ~rules.full_deck),
+    )
+    twice = doubled(view.first_upcard[rows], rules)
+    world = rows[:, None] * count + np.arange(count)
+
+    ends = Ends.void(len(rows) * count * cuts)
+    each = np.arange(len(ends.points)).reshape(len(rows), -1)
+    laid = np.flatnonzero(knocks)
+    if laid.size:
+        hands = worlds.theirs[world[laid]].reshape(-1)
+        own, piles = (np.repeat(column[laid], count) for column in (mine, pile))
+        points, outcome = settle(own, hands, piles, rules)
+        places = each[laid].reshape(-1)
+        points = np.where(np.repeat(twice[laid], count), 2 * points, points)
+        ends.points[places], ends.outcome[places] = points.repeat(cuts), outcome.repeat(cuts)
+        ends.i_knocked[places] = True
+    on = np.flatnonzero(~(knocks | void))
     if on.size:
-        played = roll_out(starts.select(on), me, opponents, rules)
-        ends.points[on], ends.outcome[on] = played.points, played.outcome
-        ends.i_knocked[on] = played.i_knocked
+        place = np.repeat(on, count * cuts)
+        at = world[on].repeat(cuts)
+        starts = Starts(
+            mine=mine[place],
+            theirs=worlds.theirs[at],
+            upcard=np.where(throws, bits, upcards)[place],
+            pile=pile[place],
+            deck=worlds.deck,
+            world=at,
+            cut=(np.arange(cuts) * stock[on, None] // cuts).repeat(count, axis=0).reshape(-1),
+            stock=stock[place],
+            turn=turn[place],
+            my_move=~(throws | passes)[place],
+            first=first[place],
+            limit=view.knock_limit[rows[place]],
+            doubled=twice[place],
+            manner=worlds.manner[at],
+        )
+        played = roll_out(starts, me, [kind.style for kind in manners(rules)], rules)
+        places = each[on].reshape(-1)
+        ends.points[places], ends.outcome[places] = played.points, played.outcome
+        ends.i_knocked[places] = played.i_knocked
     return ends

@@ -20,7 +20,7 @@ from ginrummy_agents.search.belief import (
     features,
     stages,
 )
-from ginrummy_agents.search.worlds import sample_hands
+from ginrummy_agents.search.hands import odds_of, sample_hands
 from ginrummy_env.core.actions import NO_ACTION
 from ginrummy_env.core.cards import card_planes, hand_size
 from ginrummy_env.core.chance import FirstGame, Purpose, RowRandom, keys, policy_keys
@@ -173,7 +173,7 @@ def fit_hands(belief: Belief, sample: Sample, stage: int, rounds: int, seed: int
         rng = RowRandom(
             keys(Purpose.BELIEF_FIT, np.uint64(seed), number, view.hand, view.step_count)
         )
-        often, left = counted(sample_hands(view, 1, rng, belief)[0])
+        often, left = counted(sample_hands(view, 1, rng, odds_of(view, belief))[0])
         pace = 0.6 / (1 + number / 10)
         belief.factors[stage] += pace * 0.5 * (aim - often) / spread
         belief.deadwood[stage] += pace * 0.02 * (left - aim_left)

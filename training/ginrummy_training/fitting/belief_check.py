@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.search.belief import STAGES, fitted, scaled
-from ginrummy_agents.search.worlds import sample_hands
+from ginrummy_agents.search.hands import odds_of, sample_hands
 from ginrummy_env.core.cards import card_planes, hand_size
 from ginrummy_env.core.chance import Purpose, RowRandom, keys
 from ginrummy_env.core.deadwood import deadwood
@@ -49,9 +49,9 @@ def check_stage(sample: Sample, seed: int) -> Checked:
     known = card_planes(view.known[:, OPPONENT])
     unknown = 10.0 - known.sum(axis=1)
     rng = RowRandom(keys(Purpose.BELIEF_CHECK, np.uint64(seed), view.hand, view.step_count))
-    hands = sample_hands(view, WORLDS, rng, belief)[0]
-    drawn = sample_hands(view, 4, rng, belief, swaps=0)[0]
-    even = sample_hands(view, 4, rng, None)[0]
+    hands = sample_hands(view, WORLDS, rng, odds_of(view, belief))[0]
+    drawn = sample_hands(view, 4, rng, odds_of(view, belief, swaps=0))[0]
+    even = sample_hands(view, 4, rng, odds_of(view, None))[0]
     often = card_planes(hands).reshape(len(view), WORLDS, -1).sum(axis=1)
     # Half a hand of doubt, so that no card is certain.
     share = unknown / hand_size(view.unseen)
