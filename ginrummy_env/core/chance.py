@@ -94,14 +94,17 @@ def keys(*parts: ArrayLike) -> NDArray[np.uint64]:
     Returns:
         [N] uint64 ([1] if all parts are plain numbers).
     """
-    return further_keys(np.zeros(1, dtype=np.uint64), *parts)
+    return further_keys(_NO_KEY, *parts)
+
+
+_NO_KEY = np.zeros(1, dtype=np.uint64)
 
 
 def further_keys(row_keys: NDArray[np.uint64], *parts: ArrayLike) -> NDArray[np.uint64]:
     """Return the keys of further parts: ``keys(a, b, c)`` is ``further_keys(keys(a, b), c)``."""
     for part in parts:
-        array = np.asarray(part)
-        row_keys = mix((row_keys ^ array.astype(np.uint64)) * GAMMA + GAMMA)
+        array = np.asarray(part).astype(np.uint64, copy=False)
+        row_keys = mix((row_keys ^ array) * GAMMA + GAMMA)
     return row_keys
 
 
@@ -117,9 +120,8 @@ def policy_keys(purpose: Purpose, seeds: ArrayLike, *parts: ArrayLike) -> NDArra
         [N] uint64.
     """
     given = np.asarray(seeds).astype(np.uint64)
-    different, which = np.unique(given, return_inverse=True)
-    digests = np.array([_digest(int(seed)) for seed in different], dtype=np.uint64)
-    return keys(purpose, digests[which].reshape(given.shape), *parts)
+    digests = [_digest(seed) for seed in given.reshape(-1).tolist()]
+    return keys(purpose, np.array(digests, dtype=np.uint64).reshape(given.shape), *parts)
 
 
 @lru_cache(maxsize=65536)

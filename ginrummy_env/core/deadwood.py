@@ -123,8 +123,8 @@ def expand(counts: NDArray[np.intp]) -> tuple[Rows, Rows, Rows]:
     Returns:
         (owners [K], numbers [K] counting from 0 within each owner, starts [len(counts)]).
     """
-    starts = np.cumsum(counts) - counts
-    owners = np.repeat(np.arange(len(counts)), counts)
+    starts = counts.cumsum() - counts
+    owners = np.arange(len(counts)).repeat(counts)
     return owners, np.arange(len(owners)) - starts.take(owners), starts
 
 
@@ -179,7 +179,7 @@ def deadwood(hands: Hands) -> Points:
     """
     require_cards(hands, 0, 11)
     least = points_left(hands).astype(np.int16)
-    rows = np.flatnonzero(ranks_in_threes(hands))
+    rows = ranks_in_threes(hands).nonzero()[0]
     if rows.size:
         choices = set_choices(hands, rows)
         left = points_left(hands[choices.rows] & ~choices.sets)
@@ -201,7 +201,7 @@ def melded_cards(hands: Hands) -> tuple[Hands, Points]:
     """
     melded = cards_in_runs(hands)
     least = points_left(hands).astype(np.int16)
-    rows = np.flatnonzero(ranks_in_threes(hands))
+    rows = ranks_in_threes(hands).nonzero()[0]
     if rows.size:
         choices = set_choices(hands, rows)
         others = hands[choices.rows] & ~choices.sets
@@ -261,7 +261,7 @@ def deadwood_after_discard(hands: Hands) -> NDArray[np.uint8]:
     """
     require_cards(hands, 1, 11)
     after = _left_after(hands)
-    rows = np.flatnonzero(ranks_in_threes(hands))
+    rows = ranks_in_threes(hands).nonzero()[0]
     if rows.size:
         choices = set_choices(hands, rows)
         after[rows] = _least_of_choices(_left_after(hands[choices.rows] & ~choices.sets), choices)
@@ -278,7 +278,7 @@ def _least_of_choices(left: NDArray[np.uint8], choices: Choices) -> NDArray[np.u
     """
     gap = 1
     while gap <= choices.numbers.max():
-        place = np.flatnonzero(choices.numbers[:-gap] & (2 * gap - 1) == 0)
+        place = (choices.numbers[:-gap] & (2 * gap - 1) == 0).nonzero()[0]
         place = place[choices.rows[place] == choices.rows[place + gap]]
         left[place] = np.minimum(left[place], left[place + gap])
         gap *= 2
@@ -310,7 +310,7 @@ def least_after_discard(hands: Hands, forbidden: NDArray[np.int8] | None = None)
         return _least_of_discards(hands, forbidden)
     stays = np.zeros_like(hands) if forbidden is None else CARD_BIT[forbidden]
     least = _least_after(hands, stays).astype(np.int16)
-    rows = np.flatnonzero(ranks_in_threes(hands))
+    rows = ranks_in_threes(hands).nonzero()[0]
     if rows.size:
         choices = set_choices(hands, rows)
         left = _least_after(hands[choices.rows] & ~choices.sets, stays[choices.rows])
@@ -322,7 +322,7 @@ def _least_of_discards(hands: Hands, forbidden: NDArray[np.int8] | None) -> Poin
     """Return what `least_after_discard` does, for hands of any size."""
     left = deadwood_after_discard(hands)
     if forbidden is not None:
-        rows = np.flatnonzero(forbidden != NO_CARD)
+        rows = (forbidden != NO_CARD).nonzero()[0]
         left[rows, forbidden[rows]] = NOT_HELD
     return left.min(axis=1).astype(np.int16)
 
@@ -374,7 +374,7 @@ def knock_discards(
     '7h'
     """
     found = np.zeros(len(hands), dtype=np.uint64)
-    rows = np.flatnonzero(may_reach(hands, limits))
+    rows = may_reach(hands, limits).nonzero()[0]
     if rows.size:
         enough = deadwood_after_discard(hands[rows]) <= limits[rows, None]
         found[rows] = pack_planes(enough)

@@ -102,7 +102,7 @@ def next_deals(
     Source: RULES, One deal, 1.
     """
     if rows is None:
-        chosen = np.flatnonzero(state.phase == Phase.DEAL_OVER)
+        chosen = (state.phase == Phase.DEAL_OVER).nonzero()[0]
     else:
         chosen = require_rows(rows, len(state))
         wrong = chosen[state.phase[chosen] != Phase.DEAL_OVER]
@@ -134,7 +134,7 @@ def next_dealers(dealer: Int8, winner: Int8, rules: Rules) -> Int8:
 def game_winners(state: BatchState, rules: Rules) -> Int8:
     """Return who has won each game, [N] int8; NOBODY where it is not over."""
     leader = (state.scores[:, 1] > state.scores[:, 0]).astype(np.int8)
-    won = (state.phase == Phase.GAME_OVER) & (state.scores.max(axis=1) >= rules.target)
+    won = (state.phase == Phase.GAME_OVER) & (state.scores >= rules.target).any(axis=1)
     return np.where(won, leader, NOBODY).astype(np.int8)
 
 

@@ -118,8 +118,8 @@ def _keep_least(
     values: NDArray[np.integer], rows: NDArray[np.intp], count: int
 ) -> NDArray[np.intp]:
     """Return the places where a row's value is the least of that row; ``rows`` ascends from 0."""
-    starts = np.searchsorted(rows, np.arange(count))
-    return np.flatnonzero(values == np.minimum.reduceat(values, starts)[rows])
+    starts = rows.searchsorted(np.arange(count))
+    return (values == np.minimum.reduceat(values, starts)[rows]).nonzero()[0]
 
 
 def knocker_arrangement(
@@ -207,7 +207,7 @@ def defender_deadwood(hands: Hands, melds: MeldNumbers, allowed: NDArray[np.bool
     Source: RULES, One deal, 6.
     """
     _, _, _, left, rows, _ = _defences(hands, melds, allowed)
-    starts = np.searchsorted(rows, np.arange(len(hands)))
+    starts = rows.searchsorted(np.arange(len(hands)))
     return np.minimum.reduceat(left, starts).astype(np.int16)
 
 

@@ -17,7 +17,7 @@ from ginrummy_env.core.cards import CARD_BIT, NO_CARD, NUM_CARDS, card_planes
 from ginrummy_env.core.deadwood import deadwood, knock_discards, least_after_discard, may_reach
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.state import BatchState, Phase
-from ginrummy_env.core.types import Hands, Int8, Points
+from ginrummy_env.core.types import Hands, Int8, Points, Rows
 
 # The kinds of action, and what else `require_legal` may find. Plain numbers: an IntEnum's members
 # cost more to look up than a step of one game can spare.
@@ -80,12 +80,12 @@ def forbidden_cards(taken_card: Int8, rules: Rules) -> Int8:
     return np.full_like(taken_card, NO_CARD) if rules.discard_taken_upcard else taken_card
 
 
-def at_wall(seen: Seen, rules: Rules) -> NDArray[np.bool_]:
-    """Return whether the taken card was taken at the wall, [N] bool.
+def at_wall(seen: Seen, rules: Rules, rows: Rows | slice = slice(None)) -> NDArray[np.bool_]:
+    """Return whether the taken card was taken at the wall, [N] bool, or [K] for some rows.
 
     Source: RULES, Settings (``at_void_stock``).
     """
-    return (seen.stock_count <= rules.void_stock) & (seen.taken_card != NO_CARD)
+    return (seen.stock_count[rows] <= rules.void_stock) & (seen.taken_card[rows] != NO_CARD)
 
 
 def can_take_at_wall(
@@ -121,16 +121,16 @@ def masks_of(hands: Hands, seen: Seen, rules: Rules) -> NDArray[np.bool_]:
     held = np.where(discarding, hands, np.uint64(0))
     may_go = held & ~CARD_BIT.take(forbidden_cards(seen.taken_card, rules))
     masks[:, :KNOCK] = card_planes(may_go)
-    rows = np.flatnonzero(discarding & may_reach(held, seen.knock_limit))
+    rows = (discarding & may_reach(held, seen.knock_limit)).nonzero()[0]
     if rows.size:
         knocks = knock_discards(held[rows], seen.knock_limit[rows]) & may_go[rows]
         masks[rows, KNOCK:DRAW_STOCK] = card_planes(knocks)
         if rules.big_gin:
             masks[rows, BIG_GIN] = deadwood(held[rows]) == 0
     if rules.at_void_stock == "knock_with_discard":
-        rows = np.flatnonzero(discarding & at_wall(seen, rules))
+        rows = (discarding & at_wall(seen, rules)).nonzero()[0]
         masks[rows, :KNOCK] = False
-        rows = np.flatnonzero((seen.phase == _WALL) & shown)
+        rows = ((seen.phase == _WALL) & shown).nonzero()[0]
         if rows.size:
             masks[rows, TAKE_UPCARD] = can_take_at_wall(
                 hands[rows], seen.upcard[rows], seen.knock_limit[rows], rules
@@ -138,9 +138,11 @@ def masks_of(hands: Hands, seen: Seen, rules: Rules) -> NDArray[np.bool_]:
     return masks
 
 
-def mover_hands(state: BatchState) -> Hands:
-    """Return the hand of the player to move, [N] uint64."""
-    return np.where(state.player == 0, state.hands[:, 0], state.hands[:, 1])
+def mover_hands(state: BatchState, rows: Rows | None = None) -> Hands:
+    """Return the hand of the player to move, [N] uint64, or [K] in some rows."""
+    if rows is None:
+        return np.where(state.player == 0, state.hands[:, 0], state.hands[:, 1])
+    return state.hands.reshape(-1).take(2 * rows + state.player.take(rows))
 
 
 def action_masks(state: BatchState, rules: Rules) -> NDArray[np.bool_]:
@@ -174,56 +176,94 @@ def require_actions(actions: ArrayLike, count: int) -> NDArray[np.int16]:
     if isinstance(actions, list | tuple) and not _BOOLEANS.isdisjoint(map(type, actions)):
         raise ValueError("actions are whole numbers, not bool")  # NumPy makes 1 of True
     narrow = array.astype(np.int16)
-    changed = np.flatnonzero(narrow != array)
+    changed = (narrow != array).nonzero()[0]
     if changed.size:
         row = int(changed[0])
         raise IllegalActionError(row, int(array[row]), [])
     return narrow
 
 
-def require_legal(state: BatchState, actions: NDArray[np.int16], rules: Rules) -> NDArray[np.int8]:
+def require_legal(
+    state: BatchState, actions: NDArray[np.int16], rules: Rules, rows: Rows | None = None
+) -> tuple[NDArray[np.int8], list[int]]:
     """Return the kind of each action, or raise if one is not legal.
 
     Cheaper than the masks: a knock is looked at only where one is asked for.
 
     Args:
         state: N games.
-        actions: [N] int16, any numbers.
+        actions: [K] int16, any numbers.
         rules: the settings.
+        rows: [K] the rows in which the actions are taken; all if None.
 
     Returns:
-        [N] int8 kind of action; IGNORED where the deal is over.
+        (kinds [K] int8: IGNORED where the deal is over; how many there are of each kind).
 
     Raises:
         IllegalActionError: for the first such row; says the action in words and what was legal.
     """
     raw = _KIND.take(actions + np.int16(1), mode="clip")
-    kinds = _KIND_IN_PHASE.reshape(-1).take(state.phase * np.int8(NUM_KINDS) + raw)
-    hands = mover_hands(state)
-    rows = np.flatnonzero(kinds <= KNOCKS)
-    if rows.size:
-        bits = _CARD_BIT_OF_ACTION.take(actions[rows])
-        may_go = hands[rows] & ~CARD_BIT.take(forbidden_cards(state.taken_card[rows], rules))
-        kinds[rows[(may_go & bits) == 0]] = ILLEGAL
-    rows = np.flatnonzero(kinds == KNOCKS)
-    if rows.size:
-        left = deadwood(hands[rows] & ~_CARD_BIT_OF_ACTION.take(actions[rows]))
-        kinds[rows[left > state.knock_limit[rows]]] = ILLEGAL
-    if rules.at_void_stock == "knock_with_discard":
-        kinds[(kinds == DISCARDS) & at_wall(state, rules)] = ILLEGAL
-        rows = np.flatnonzero((state.phase == _WALL) & (kinds == TAKES))
-        if rows.size:
-            fine = can_take_at_wall(hands[rows], state.upcard[rows], state.knock_limit[rows], rules)
-            kinds[rows[~fine]] = ILLEGAL
-    rows = np.flatnonzero(kinds == BIG_GINS)
-    if rows.size:
-        fine = (deadwood(hands[rows]) == 0) & rules.big_gin
-        kinds[rows[~fine]] = ILLEGAL
-    if (kinds == ILLEGAL).any():
-        row = int(np.flatnonzero(kinds == ILLEGAL)[0])
+    phases = state.phase if rows is None else state.phase.take(rows)
+    kinds = _KIND_IN_PHASE.reshape(-1).take(phases * np.int8(NUM_KINDS) + raw)
+    counts = np.bincount(kinds, minlength=NUM_KINDS).tolist()
+    illegal = counts[ILLEGAL] > 0
+    if counts[DISCARDS] or counts[KNOCKS] or counts[BIG_GINS] or counts[TAKES]:
+        illegal |= _mark_illegal(state, actions, rules, rows, kinds, counts)
+    if illegal:
+        place = int((kinds == ILLEGAL).argmax())
+        row = place if rows is None else int(rows[place])
         allowed = action_masks(state.select([row]), rules)[0]
-        raise IllegalActionError(row, int(actions[row]), np.flatnonzero(allowed).tolist())
-    return kinds
+        raise IllegalActionError(row, int(actions[place]), allowed.nonzero()[0].tolist())
+    return kinds, counts
+
+
+def _mark_illegal(
+    state: BatchState,
+    actions: NDArray[np.int16],
+    rules: Rules,
+    rows: Rows | None,
+    kinds: NDArray[np.int8],
+    counts: list[int],
+) -> bool:
+    """Write ILLEGAL where an action of a kind that the phase allows is not; return whether any is.
+
+    See `require_legal` for the arguments.
+    """
+
+    def of(places: Rows) -> Rows:
+        return places if rows is None else rows[places]
+
+    wrong: list[Rows] = []
+    if counts[DISCARDS] or counts[KNOCKS]:
+        places = (kinds <= KNOCKS).nonzero()[0]
+        there = of(places)
+        bits = _CARD_BIT_OF_ACTION.take(actions[places])
+        hands = state.hands.reshape(-1).take(2 * there + state.player.take(there))
+        may_go = hands
+        if not rules.discard_taken_upcard:
+            may_go = hands & ~CARD_BIT.take(state.taken_card.take(there))
+        wrong.append(places[(may_go & bits) == 0])
+        if counts[KNOCKS]:
+            knocks = (kinds[places] == KNOCKS).nonzero()[0]
+            left = deadwood(hands[knocks] & ~bits[knocks])
+            wrong.append(places[knocks[left > state.knock_limit[there[knocks]]]])
+    if rules.at_void_stock == "knock_with_discard":
+        places = (kinds == DISCARDS).nonzero()[0]
+        wrong.append(places[at_wall(state, rules, of(places))])
+        places = (kinds == TAKES).nonzero()[0]
+        places = places[state.phase[of(places)] == _WALL]
+        if places.size:
+            there = of(places)
+            hands = mover_hands(state, there)
+            fine = can_take_at_wall(hands, state.upcard[there], state.knock_limit[there], rules)
+            wrong.append(places[~fine])
+    if counts[BIG_GINS]:
+        places = (kinds == BIG_GINS).nonzero()[0]
+        fine = (deadwood(mover_hands(state, of(places))) == 0) & rules.big_gin
+        wrong.append(places[~fine])
+    for some in wrong:
+        kinds[some] = ILLEGAL
+    return any(some.size for some in wrong)
 
 
 _CARD_BIT_OF_ACTION = np.concatenate([CARD_BIT[:NUM_CARDS], CARD_BIT[:NUM_CARDS]])

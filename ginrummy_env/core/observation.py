@@ -190,7 +190,9 @@ def observe(view: View, derived: bool = True) -> Flat:
     """
     count = len(view)
     observation = np.empty((count, _SIZES[derived]), dtype=np.float32)
-    raw = np.stack([part(view) for _, part in _RAW.values()], axis=1)
+    raw = np.empty((count, len(_RAW)), dtype=np.uint64)
+    for place, (_, part) in enumerate(_RAW.values()):
+        raw[:, place] = part(view)
     melded, deadwood = melded_cards(view.hand)
     # In pieces, so that what is worked out on the way stays within the processor's cache.
     for start in range(0, count, _PIECE):
@@ -203,11 +205,12 @@ def observe(view: View, derived: bool = True) -> Flat:
                     view.hand[rows], melded[rows], view.rules
                 )
                 at += NUM_CARDS
-    numbers = [number(view, deadwood) for _, _, number in _SCALARS.values()]
-    block = np.stack(numbers, axis=1, dtype=np.float32, casting="unsafe")
+    block = np.empty((count, len(_SCALARS)), dtype=np.float32)
+    for place, (_, _, number) in enumerate(_SCALARS.values()):
+        block[:, place] = number(view, deadwood)
     block *= scalar_factors(view.rules.target)
     np.minimum(block, 1, out=block)
-    observation[:, -len(numbers) :] = block
+    observation[:, -len(_SCALARS) :] = block
     return observation
 
 
@@ -251,7 +254,7 @@ def scalars(observation: Flat) -> Flat:
 
 def _after_discard(hands: Hands, rules: Rules) -> NDArray[np.float32]:
     plane = np.zeros((len(hands), NUM_CARDS), dtype=np.float32)
-    rows = np.flatnonzero(np.bitwise_count(hands) == rules.hand_size + 1)
+    rows = (np.bitwise_count(hands) == rules.hand_size + 1).nonzero()[0]
     if rows.size:
         plane[rows] = _WORTH.take(deadwood_after_discard(hands[rows]))
     return plane

@@ -57,10 +57,13 @@ def score_knock(knocker: Points, defender: Points, rules: Rules) -> tuple[NDArra
     ([1, -1, -1], [26, 12, 10])
     """
     difference = defender - knocker
-    equal = {"undercut": DEFENDER, "knocker": KNOCKER, "nobody": NO_SIDE}[rules.equal_deadwood]
-    side = np.where(difference == 0, equal, np.sign(difference)).astype(np.int8)
+    side = np.sign(difference).astype(np.int8)
+    side[difference == 0] = _EQUAL[rules.equal_deadwood]
     points = np.abs(difference) + np.where(side == DEFENDER, rules.undercut_bonus, 0)
     return side, points.astype(np.int16)
+
+
+_EQUAL = {"undercut": DEFENDER, "knocker": KNOCKER, "nobody": NO_SIDE}
 
 
 def final_scores(scores: Points, deals_won: NDArray[np.int32], rules: Rules) -> NDArray[np.int64]:

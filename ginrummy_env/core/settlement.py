@@ -54,18 +54,20 @@ def settle(state: BatchState, rows: Rows, rules: Rules) -> None:
         rules.full_deck,
     )
     defender = defender_deadwood(defending, melds, may_lay_off(left, rules))
-    gins = np.flatnonzero(left == 0)
     alone = np.zeros(len(rows), dtype=np.int16)
-    alone[gins] = deadwood(defending[gins])
+    gins = (left == 0).nonzero()[0]
+    if gins.size:
+        alone[gins] = deadwood(defending[gins])
     big = np.bitwise_count(knocking) > rules.hand_size
     side, points, outcome = score_laid_down(left, defender, alone, big, rules)
-    points = np.where(doubled(state.first_upcard[rows], rules), 2 * points, points)
-    winner = np.select([side == KNOCKER, side == DEFENDER], [knocker, 1 - knocker], NOBODY)
+    if rules.oklahoma:
+        points = np.where(doubled(state.first_upcard[rows], rules), 2 * points, points)
+    winner = np.where(side == NO_SIDE, _NOBODY, knocker ^ (side == DEFENDER))
     state.knocker[rows] = knocker
     state.knocker_deadwood[rows] = left
     state.defender_deadwood[rows] = defender
     state.outcome[rows] = outcome
-    book(state, rows, winner.astype(np.int8), points.astype(np.int16), rules)
+    book(state, rows, winner, points, rules)
 
 
 def score_laid_down(
@@ -86,16 +88,21 @@ def score_laid_down(
     Source: RULES, Scoring a deal.
     """
     side, points = score_knock(knocker, defender, rules)
-    ended = {KNOCKER: Outcome.KNOCK, NO_SIDE: Outcome.EQUAL, DEFENDER: Outcome.UNDERCUT}
-    outcome = np.select([side == s for s in ended], [int(o) for o in ended.values()])
-    gins = np.flatnonzero(knocker == 0)
+    outcome = _OUTCOME_OF_SIDE.take(side, mode="wrap")
+    gins = (knocker == 0).nonzero()[0]
     if gins.size:
         side[gins], points[gins], answered = score_gin(
             defender[gins], alone[gins], big[gins], rules
         )
         outcome[gins] = np.where(big[gins], Outcome.BIG_GIN, Outcome.GIN)
         outcome[gins[answered]] = Outcome.GIN_ANSWERED
-    return side, points, outcome.astype(np.int8)
+    return side, points, outcome
+
+
+_NOBODY = np.int8(NOBODY)
+_OUTCOME_OF_SIDE = np.zeros(3, dtype=np.int8)
+_OUTCOME_OF_SIDE[[KNOCKER, NO_SIDE, DEFENDER]] = Outcome.KNOCK, Outcome.EQUAL, Outcome.UNDERCUT
+_DEAL_OVER, _GAME_OVER = np.int8(Phase.DEAL_OVER), np.int8(Phase.GAME_OVER)
 
 
 def void_deals(state: BatchState, rows: Rows, rules: Rules) -> None:
@@ -133,13 +140,13 @@ def book(state: BatchState, rows: Rows, winner: Int8, points: Points, rules: Rul
     """
     state.winner[rows] = winner
     state.points[rows] = points
-    won = np.flatnonzero(winner != NOBODY)
+    won = (winner != NOBODY).nonzero()[0]
     if won.size:
         places = 2 * rows[won] + winner[won]
         state.scores.reshape(-1)[places] += points[won]
         state.deals_won.reshape(-1)[places] += 1
-    over = state.scores[rows].max(axis=1) >= rules.target
-    state.phase[rows] = np.where(over, Phase.GAME_OVER, Phase.DEAL_OVER)
+    over = (state.scores[rows] >= rules.target).any(axis=1)
+    state.phase[rows] = np.where(over, _GAME_OVER, _DEAL_OVER)
 
 
 # How deals ended, in full
@@ -174,7 +181,7 @@ def lay_down(hands: Hands, knocker: Int8, discards: Hands, rules: Rules) -> Laid
     Source: RULES, One deal, 6.
     """
     if (knocker == NOBODY).any():
-        row = int(np.flatnonzero(knocker == NOBODY)[0])
+        row = int((knocker == NOBODY).nonzero()[0][0])
         raise ValueError(f"row {row}: nobody has knocked, so nothing is laid down")
     knocking = np.where(knocker == 0, hands[:, 0], hands[:, 1])
     defending = np.where(knocker == 0, hands[:, 1], hands[:, 0])
@@ -212,11 +219,11 @@ def deal_ends(state: BatchState, rules: Rules) -> list[DealEnd | None]:
     """Return how each deal ended, or None where it is not over."""
     ends: list[DealEnd | None] = [None] * len(state)
     reasons = void_reasons(state, rules)
-    knocked = np.flatnonzero(state.knocker != NOBODY)
+    knocked = (state.knocker != NOBODY).nonzero()[0]
     places = dict(zip(knocked.tolist(), range(len(knocked)), strict=True))
     some = state.select(knocked)
     laid = lay_down(some.hands, some.knocker, some.discards, rules)
-    for row in np.flatnonzero(state.over & (state.outcome != Outcome.NONE)).tolist():
+    for row in (state.over & (state.outcome != Outcome.NONE)).nonzero()[0].tolist():
         scores, won = state.scores[row].tolist(), state.deals_won[row].tolist()
         end: dict[str, Any] = {
             "outcome": Outcome(int(state.outcome[row])),

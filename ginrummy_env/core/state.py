@@ -1,7 +1,9 @@
 """The state of a batch of games: one array a field, game ``i`` in row ``i`` of each."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
+from operator import attrgetter
 from typing import Any, Self
 
 import numpy as np
@@ -154,7 +156,9 @@ class BatchState:
             rows: [K] row numbers, or [N] bool.
         """
         index = as_index(rows)
-        return type(self)(*(getattr(self, name)[index].copy() for name in FIELD_NAMES))
+        if index.dtype == np.bool_:
+            return type(self)(*[field[index] for field in _FIELDS(self)])
+        return type(self)(*[field.take(index, axis=0) for field in _FIELDS(self)])
 
     def assign(self, rows: ArrayLike, other: "BatchState") -> None:
         """Put the rows of ``other`` in the place of ``rows``.
@@ -166,11 +170,13 @@ class BatchState:
         width = max(self.history.shape[1], other.history.shape[1])
         self.widen(width)
         index = require_rows(rows, len(self))
-        for name in FIELD_NAMES:
-            value = getattr(other, name)
-            if name == "history":
-                value = _widened(value, width)
-            getattr(self, name)[index] = value
+        if other.history.shape[1] < width:
+            self.history[index] = NO_ACTION  # what the other has no columns for
+        for field, value in zip(_FIELDS(self), _FIELDS(other), strict=True):
+            if field is self.history:
+                field[index, : value.shape[1]] = value
+            else:
+                field[index] = value
 
     def widen(self, width: int) -> None:
         """Give the history at least ``width`` columns."""
@@ -200,7 +206,7 @@ class BatchState:
     @property
     def over(self) -> NDArray[np.bool_]:
         """Whether the deal (or the game) is over, [N] bool."""
-        return self.phase >= Phase.DEAL_OVER
+        return self.phase >= _DEAL_OVER
 
 
 def as_index(rows: ArrayLike) -> NDArray[Any]:
@@ -210,6 +216,8 @@ def as_index(rows: ArrayLike) -> NDArray[Any]:
 
 
 FIELD_NAMES: tuple[str, ...] = tuple(field.name for field in fields(BatchState))
+_FIELDS: Callable[[BatchState], tuple[NDArray[Any], ...]] = attrgetter(*FIELD_NAMES)
+_DEAL_OVER = int(Phase.DEAL_OVER)  # an IntEnum's members cost more to look up
 
 
 def pile_mask(first_upcard: Int8, discarded: Hands, known: Hands) -> Hands:
@@ -235,9 +243,10 @@ def _widened(history: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
 def concatenate(states: list[BatchState]) -> BatchState:
     """Return one batch with the rows of all, in their order."""
     width = max(state.history.shape[1] for state in states)
-    columns = {name: [getattr(state, name) for state in states] for name in FIELD_NAMES}
-    columns["history"] = [_widened(history, width) for history in columns["history"]]
-    return BatchState(**{name: np.concatenate(column) for name, column in columns.items()})
+    if any(state.history.shape[1] < width for state in states):
+        states = [replace(state, history=_widened(state.history, width)) for state in states]
+    columns = zip(*map(_FIELDS, states), strict=True)
+    return BatchState(*[np.concatenate(column) for column in columns])
 
 
 def require_rows(rows: ArrayLike, count: int) -> Rows:

@@ -11,7 +11,6 @@ from ginrummy_env.core.legal import (
     DRAWS,
     IGNORED,
     KNOCKS,
-    NUM_KINDS,
     PASSES,
     TAKES,
     require_actions,
@@ -26,7 +25,7 @@ _FIRST_DRAW, _DRAW = int(Phase.FIRST_DRAW), int(Phase.DRAW)
 _DISCARD, _WALL = int(Phase.DISCARD), int(Phase.WALL)
 
 
-def step(state: BatchState, actions: ArrayLike, rules: Rules) -> None:
+def step(state: BatchState, actions: ArrayLike, rules: Rules, rows: Rows | None = None) -> None:
     """Take one action in every deal that is not over. Changes ``state`` in place.
 
     A deal that ends is settled and scored: its phase is then DEAL_OVER, or GAME_OVER if a player
@@ -34,8 +33,9 @@ def step(state: BatchState, actions: ArrayLike, rules: Rules) -> None:
 
     Args:
         state: N games.
-        actions: [N] integers; not read where the deal is over.
+        actions: [N] integers, or [K] for some rows; not read where the deal is over.
         rules: the settings that the games were started with.
+        rows: [K] the rows in which an action is taken, none twice; all if None.
 
     Raises:
         ValueError: actions of a wrong shape or type.
@@ -44,39 +44,39 @@ def step(state: BatchState, actions: ArrayLike, rules: Rules) -> None:
 
     Source: RULES, One deal, 3 to 7.
     """
-    chosen = require_actions(actions, len(state))
-    kinds = require_legal(state, chosen, rules)
-    counts = np.bincount(kinds, minlength=NUM_KINDS).tolist()
-    _log(state, chosen, kinds, counts[IGNORED])
+    chosen = require_actions(actions, len(state) if rows is None else len(rows))
+    kinds, counts = require_legal(state, chosen, rules, rows)
+    of_rows = np.arange(len(chosen)) if rows is None else rows
+    if counts[IGNORED]:
+        taken = (kinds != IGNORED).nonzero()[0]
+        kinds, chosen, of_rows = kinds[taken], chosen[taken], of_rows[taken]
+    _log(state, chosen, of_rows)
     for kind, transition in _TRANSITIONS.items():
-        if counts[kind]:
-            transition(state, np.flatnonzero(kinds == kind), rules)
+        if counts[kind] == len(kinds):
+            transition(state, of_rows, rules)
+        elif counts[kind]:
+            transition(state, of_rows[kinds == kind], rules)
     if counts[KNOCKS]:
-        knocks = np.flatnonzero(kinds == KNOCKS)
-        _discard(state, knocks, chosen[knocks] - np.int16(KNOCK))
+        knocks = kinds == KNOCKS
+        _discard(state, of_rows[knocks], chosen[knocks] - np.int16(KNOCK))
     if counts[DISCARDS]:
-        discards = np.flatnonzero(kinds == DISCARDS)
-        _discard(state, discards, chosen[discards])
-        _end_turn(state, discards, rules)
+        discards = kinds == DISCARDS
+        discarding = of_rows[discards]
+        _discard(state, discarding, chosen[discards])
+        _end_turn(state, discarding, rules)
     if counts[KNOCKS] or counts[BIG_GINS]:
-        settle(state, np.flatnonzero((kinds == KNOCKS) | (kinds == BIG_GINS)), rules)
+        settle(state, of_rows[(kinds == KNOCKS) | (kinds == BIG_GINS)], rules)
 
 
-def _log(
-    state: BatchState, actions: NDArray[np.int16], kinds: NDArray[np.int8], ignored: int
-) -> None:
-    """Append the actions to the histories."""
+def _log(state: BatchState, actions: NDArray[np.int16], rows: Rows) -> None:
+    """Append the actions to the histories of these rows."""
     width = state.history.shape[1]
-    if int(state.step_count.max(initial=0)) >= width:
+    if len(state) and int(state.step_count.max()) >= width:
         state.widen(max(2 * width, HISTORY_START))  # sampled worlds may have no column
         width = state.history.shape[1]
-    rows = np.flatnonzero(kinds != IGNORED) if ignored else np.arange(len(kinds))
-    places = rows * width + (state.step_count[rows] if ignored else state.step_count)
-    state.history.reshape(-1)[places] = actions[rows] if ignored else actions
-    if ignored:
-        state.step_count[rows] += 1
-    else:
-        state.step_count += 1
+    count = state.step_count[rows]
+    state.history.reshape(-1)[rows * width + count] = actions
+    state.step_count[rows] = count + 1
 
 
 def _pass(state: BatchState, rows: Rows, rules: Rules) -> None:

@@ -6,8 +6,9 @@ later deal: neither the seed and the game's number nor the stock, nor the oppone
 taken from the discard pile, until a knock lays them on the table.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +18,7 @@ from ginrummy_env.core.legal import masks_of
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.settlement import LaidDown, lay_down
 from ginrummy_env.core.state import NOBODY, BatchState, Outcome, as_index, pile_mask
-from ginrummy_env.core.types import Hands, Int8, Points
+from ginrummy_env.core.types import Hands, Int8, Points, Rows
 
 ME, OPPONENT = 0, 1
 """Columns of the view's [N, 2] arrays."""
@@ -97,32 +98,44 @@ class View:
         return lay_down(hands, self.knocker, self.discards, self.rules)
 
 
+def _as_it_is(array: NDArray[Any]) -> NDArray[Any]:
+    return array
+
+
+_SIDES = np.array([ME, OPPONENT])
+_NONE, _VOID = np.int8(Outcome.NONE), np.int8(Outcome.VOID)
+
 ARRAY_NAMES: tuple[str, ...] = tuple(f.name for f in fields(View) if f.name != "rules")
 
 
-def make_view(state: BatchState, rules: Rules, players: ArrayLike | None = None) -> View:
+def make_view(
+    state: BatchState, rules: Rules, players: ArrayLike | None = None, rows: Rows | None = None
+) -> View:
     """Return what one player of each game sees.
 
     Args:
         state: N games.
         rules: the settings.
         players: [N] 0 or 1, or one number for all; the player to move if None.
+        rows: [K] the rows of ``state`` that are looked at, and K players are given; all if None.
 
     Returns:
-        A view of N rows; all its arrays are copies.
+        A view of N rows (or K); all its arrays are copies.
     """
+    copied: Callable[[NDArray[Any]], NDArray[Any]] = np.ndarray.copy
+    if rows is not None:
+        state, copied = state.select(rows), _as_it_is
     count = len(state)
     if players is None:
-        player = state.player.copy()
+        player = copied(state.player)
     else:
         given = np.asarray(players)
-        if given.shape not in ((), (count,)) or not np.isin(given, (0, 1)).all():
+        if given.shape not in ((), (count,)) or not ((given == 0) | (given == 1)).all():
             raise ValueError(f"players={players}: 0 or 1, or {count} of them, are needed")
         player = np.full(count, given, dtype=np.int8)
-    mine = 2 * np.arange(count) + player
-    order = np.stack([mine, mine ^ 1], axis=1)
+    order = (2 * np.arange(count) + player)[:, None] ^ _SIDES
     to_move = (player == state.player) & ~state.over
-    shown = (state.outcome != Outcome.NONE) & (state.outcome != Outcome.VOID)
+    shown = (state.outcome != _NONE) & (state.outcome != _VOID)
     hands = state.hands.take(order)
     longest = int(state.step_count.max(initial=0))
 
@@ -134,32 +147,32 @@ def make_view(state: BatchState, rules: Rules, players: ArrayLike | None = None)
         player=player,
         to_move=to_move,
         is_dealer=player == state.dealer,
-        phase=state.phase.copy(),
-        turn=state.turn.copy(),
+        phase=copied(state.phase),
+        turn=copied(state.turn),
         hand=hands[:, ME].copy(),
         drawn_card=np.where(to_move, state.drawn_card, np.int8(-1)),
-        taken_card=state.taken_card.copy(),
+        taken_card=copied(state.taken_card),
         upcard=state.upcard,
-        discard_pile=state.discard_pile.copy(),
-        discard_count=state.discard_count.copy(),
-        stock_count=state.stock_count.copy(),
-        first_upcard=state.first_upcard.copy(),
-        knock_limit=state.knock_limit.copy(),
+        discard_pile=copied(state.discard_pile),
+        discard_count=copied(state.discard_count),
+        stock_count=copied(state.stock_count),
+        first_upcard=copied(state.first_upcard),
+        knock_limit=copied(state.knock_limit),
         known=state.known.take(order),
         taken=state.taken.take(order),
         discarded=state.discarded.take(order),
         declined=state.declined.take(order),
-        history=state.history[:, :longest].copy(),
-        step_count=state.step_count.copy(),
+        history=copied(state.history[:, :longest]),
+        step_count=copied(state.step_count),
         scores=state.scores.take(order),
         deals_won=state.deals_won.take(order),
-        deal_number=state.deal_number.copy(),
-        outcome=state.outcome.copy(),
+        deal_number=copied(state.deal_number),
+        outcome=copied(state.outcome),
         winner=seen(state.winner),
-        points=state.points.copy(),
+        points=copied(state.points),
         knocker=seen(state.knocker),
-        knocker_deadwood=state.knocker_deadwood.copy(),
-        defender_deadwood=state.defender_deadwood.copy(),
+        knocker_deadwood=copied(state.knocker_deadwood),
+        defender_deadwood=copied(state.defender_deadwood),
         opponent_hand=np.where(shown, hands[:, OPPONENT], np.uint64(0)),
     )
 

@@ -37,6 +37,8 @@ POINTS_A_REWARD = 100
 
 _EPISODE_BITS = np.uint64(32)
 _FIRST_GAME: dict[str, int] = {"train": FirstGame.TRAIN, "eval": FirstGame.EVAL}
+_DEAL_OVER = int(Phase.DEAL_OVER)
+_BOTH = np.array([1.0, -1.0])  # what player 0 is paid, to both
 _SIGN = np.array([1.0, -1.0, 0.0])  # of player 0, by winner 0, 1 or NOBODY (-1)
 
 
@@ -70,13 +72,13 @@ def advance(
     rows: Rows | None = None,
     decks: dict[int, Decks] | None = None,
 ) -> EndedDeals | None:
-    """Take one action in every row and deal on where a deal ends but not the episode.
+    """Take one action in every row, or in some, and deal on where a deal ends but not the episode.
 
     Args:
-        state: K games, changed in place. Rows whose episode is over are left alone.
+        state: N games, changed in place. Rows whose episode is over are left alone.
         actions: [K] integers.
         options: what an episode is and what it pays.
-        rows: [K] what the rows are called in errors and in what is returned; 0..K-1 if None.
+        rows: [K] the rows in which an action is taken, none twice; all if None.
         decks: those of next deals that were set up, see `starts.deal_on`.
 
     Returns:
@@ -88,24 +90,23 @@ def advance(
     if len(state) == 1 and np.shape(actions) == (1,):
         if quick_legal_step(state, np.asarray(actions)[0], options.rules):
             return None
-    over_before = state.over
-    try:
-        step(state, actions, options.rules)
-    except IllegalActionError as error:
-        if rows is None or error.row is None:
-            raise
-        raise IllegalActionError(int(rows[error.row]), error.action, error.legal) from None
-    ended = np.flatnonzero(state.over & ~over_before)
+    phases = state.phase if rows is None else state.phase[rows]
+    playing = phases < _DEAL_OVER
+    step(state, actions, options.rules, rows)
+    phases = state.phase if rows is None else state.phase[rows]
+    ended = (playing & (phases >= _DEAL_OVER)).nonzero()[0]
     if not ended.size:
         return None
+    if rows is not None:
+        ended = rows[ended]
     final = state.select(ended)
     final.seed[:] = final.game_number[:] = 0  # results go to agents, who could work out decks
     rewards, terminated, truncated = payments(final, options)
-    called = ended if rows is None else rows[ended]
-    going = ~(terminated | truncated)
-    deal_on(state, options.rules, ended[going], called[going], decks or {})
+    going = ended[~(terminated | truncated)]
+    if going.size:
+        deal_on(state, options.rules, going, decks or {})
     deals = EndedDeals(
-        rows=called,
+        rows=ended,
         state=final,
         rules=options.rules,
         rewards=rewards,
@@ -156,14 +157,14 @@ def payments(
     else:
         scores = final_scores(ended.scores, ended.deals_won, options.rules).astype(np.float64)
         paid = np.where(terminated, (scores[:, 0] - scores[:, 1]) / POINTS_A_REWARD, 0.0)
-    return np.stack([paid, -paid], axis=1) + 0.0, terminated, truncated  # -0.0 + 0.0 is 0.0
+    return paid[:, None] * _BOTH + 0.0, terminated, truncated  # -0.0 + 0.0 is 0.0
 
 
 def _changes(ended: BatchState, rules: Rules) -> NDArray[np.float64]:
     """Return twice what deals have changed in player 0's chance of winning the game, [K]."""
     chances = chances_under(rules)
     before = ended.scores.copy()
-    won = np.flatnonzero(ended.winner != NOBODY)
+    won = (ended.winner != NOBODY).nonzero()[0]
     before[won, ended.winner[won]] -= ended.points[won]
     return 2 * (chances(ended.scores) - chances(before))
 
@@ -278,7 +279,7 @@ class Episodes:
         state, rules = self.state, self.options.rules
         going = self.going_on(rows, start)
         if going.any():
-            deal_on(state, rules, rows[going], rows[going], self.decks)
+            deal_on(state, rules, rows[going], self.decks)
             rows = rows[~going]
         base = np.uint64(_FIRST_GAME[self.options.split])
         games = base | self.slots[rows] << _EPISODE_BITS | self.numbers[rows]
@@ -339,7 +340,7 @@ class Episodes:
         """
         if self.ready.all():
             return
-        row = int(np.flatnonzero(~self.ready)[0])
+        row = int((~self.ready).nonzero()[0][0])
         where = f"row {row}: " if len(self) > 1 else ""
         reason = f" ({self._failures[row]})" if row in self._failures else ""
         if not reason and self.state.deck[row, 0] == NO_CARD:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ginrummy_env.core.actions import NUM_ACTIONS, IllegalActionError
-from ginrummy_env.core.chance import Purpose, bits, keys, policy_keys
+from ginrummy_env.core.chance import Purpose, bits, further_keys, keys, policy_keys
 from ginrummy_env.core.checks import one_of, whole_numbers
 from ginrummy_env.core.legal import action_masks, require_actions
 from ginrummy_env.core.single_game import quick_mask
@@ -106,6 +106,7 @@ class LearnerGames:
         self.seat = _require_seat(seat, len(self))
         self.others = OtherSeats(len(self), opponent, assignment)
         self.seats = np.zeros(len(self), dtype=np.int8)
+        self._game_keys = np.zeros(len(self), dtype=np.uint64)
         self._masks: NDArray[np.bool_] | None = None
         self._no_masks = np.zeros((0, NUM_ACTIONS), dtype=np.bool_)
         self.skipped = np.zeros(len(self), dtype=np.int64)
@@ -251,8 +252,8 @@ class LearnerGames:
         terminated = np.zeros(len(self), dtype=np.bool_)
         truncated = np.zeros(len(self), dtype=np.bool_)
         if self.illegal_action == "lose":
-            for row in np.flatnonzero(live & ~self._legal(chosen)).tolist():
-                legal = np.flatnonzero(self.masks[row]).tolist()
+            for row in (live & ~self._legal(chosen)).nonzero()[0].tolist():
+                legal = self.masks[row].nonzero()[0].tolist()
                 illegal[row] = str(IllegalActionError(None, int(actions[row]), legal))
             self._warn(illegal)
             state.phase[list(illegal)] = _GAME_OVER
@@ -265,7 +266,7 @@ class LearnerGames:
         ended = [first] if first is not None else []
         for some in ended:
             self._report(some)
-        ended += self._answer(np.flatnonzero(live))
+        ended += self._answer(live.nonzero()[0])
         for some in ended:
             self._pay(some, rewards, deals)
             terminated[some.rows] |= some.terminated
@@ -321,6 +322,7 @@ class LearnerGames:
         state = self.state
         seeds, games = state.seed[rows], state.game_number[rows]
         self.others.draw(rows, seeds, games)
+        self._game_keys[rows] = policy_keys(Purpose.OPPONENT, seeds, games)
         if self.seat is not None:
             self.seats[rows] = self.seat[rows]
         else:
@@ -334,52 +336,38 @@ class LearnerGames:
             deals.setdefault(row, []).append(result)
 
     def _answer(self, rows: Rows) -> list[EndedDeals]:
-        """Let the opponents act in these rows until the learner is to move or the episode over.
-
-        Rows are taken out of the batch as a part, and put back when they are done.
-        """
+        """Let the opponents act in these rows until the learner is to move or the episode over."""
         state, options = self.state, self.episodes.options
         found: list[EndedDeals] = []
-        rows = rows[self._waiting(state.player[rows], state.phase[rows], rows)]
-        if not rows.size:
-            return found
-        part = state if len(rows) == len(self) else state.select(rows)
+        rows = self._waiting(rows)
         while rows.size:
-            actions = self._opponent_actions(part, rows)
+            actions = self._opponent_actions(rows)
             lost = self.others.forfeited(rows, actions)
             if lost:
-                part.phase[list(lost)] = _GAME_OVER
+                state.phase[rows[list(lost)]] = _GAME_OVER
                 self._forfeits |= {int(rows[place]): reason for place, reason in lost.items()}
             try:
-                ended = advance(part, actions, options, rows, self.episodes.decks)
+                ended = advance(state, actions, options, rows, self.episodes.decks)
             except IllegalActionError as error:
                 row = int(rows[0]) if error.row is None else error.row
                 raise OpponentError(self.others.name_in(row), str(error)) from error
             if ended is not None:
                 self._report(ended)
                 found.append(ended)
-            waiting = self._waiting(part.player, part.phase, rows)
-            if waiting.all():
-                continue
-            if part is not state:
-                done = np.flatnonzero(~waiting)
-                state.assign(rows[done], part if len(done) == len(rows) else part.select(done))
-            rows = rows[waiting]
-            if rows.size:
-                part = part.select(waiting)
+            rows = self._waiting(rows)
         return found
 
-    def _waiting(
-        self, player: NDArray[np.int8], phase: NDArray[np.int8], rows: Rows
-    ) -> NDArray[np.bool_]:
-        """Return in which of the rows it is the opponent's move."""
-        return (player != self.seats[rows]) & (phase < _DEAL_OVER)
+    def _waiting(self, rows: Rows) -> Rows:
+        """Return those of the rows in which it is the opponent's move."""
+        state = self.state
+        theirs = state.player[rows] != self.seats[rows]
+        return rows[theirs & (state.phase[rows] < _DEAL_OVER)]
 
-    def _opponent_actions(self, part: BatchState, rows: Rows) -> NDArray[np.int16]:
-        view = make_view(part, self.episodes.options.rules)
-        moment = part.deal_number.astype(np.int64) << 32 | part.step_count
-        row_keys = policy_keys(Purpose.OPPONENT, part.seed, part.game_number, moment)
-        return self.others.act(view, rows, row_keys)
+    def _opponent_actions(self, rows: Rows) -> NDArray[np.int16]:
+        state = self.state
+        view = make_view(state, self.episodes.options.rules, rows=rows)
+        moments = state.deal_number[rows].astype(np.int64) << 32 | state.step_count[rows]
+        return self.others.act(view, rows, further_keys(self._game_keys[rows], moments))
 
 
 def _require_seat(

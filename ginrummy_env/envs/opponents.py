@@ -199,7 +199,7 @@ class OtherSeats:
         actions = np.zeros(len(rows), dtype=np.int16)
         assigned = self.assignment[rows]
         for number in np.unique(assigned):
-            places = np.flatnonzero(assigned == number)
+            places = (assigned == number).nonzero()[0]
             some = RowRandom(row_keys[places])
             part = view.select(places)
             actions[places] = self._ask(self.policies[number], part, rows[places], some)
@@ -224,7 +224,7 @@ class OtherSeats:
             OpponentError: a policy has forfeited `MAX_FORFEITS` games of a row.
         """
         reasons: dict[int, str] = {}
-        for place in np.flatnonzero(actions < 0).tolist() if self.remember else ():
+        for place in (actions < 0).nonzero()[0].tolist() if self.remember else ():
             row = int(rows[place])
             policy = self.policies[self.assignment[row]]
             if isinstance(policy, SeatPolicy):
@@ -271,7 +271,7 @@ class OtherSeats:
         for number in np.unique(assigned):
             policy = self.policies[number]
             if isinstance(policy, SeatPolicy):
-                places = np.flatnonzero(assigned == number)
+                places = (assigned == number).nonzero()[0]
                 with _failing(policy):
                     getattr(policy, event)(seats[places], view.select(places))
 

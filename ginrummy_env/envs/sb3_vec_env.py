@@ -25,6 +25,7 @@ from ginrummy_env.core.chance import require_seed
 from ginrummy_env.core.checks import whole
 from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.view import View
+from ginrummy_env.envs.deal_infos import DealResult
 from ginrummy_env.envs.learner_games import LearnerGames
 from ginrummy_env.envs.observing import first_rows, privileged_state, row_of
 from ginrummy_env.envs.opponents import (
@@ -51,7 +52,8 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
     A row whose episode ends is reset in the same step. Its info then has
     ``"terminal_observation"``, ``"TimeLimit.truncated"`` and ``"episode"`` (return r, length l,
     seconds t: what `Monitor` reports, so none is needed around it). ``"deals"`` is a list of the
-    deals that have ended since the last step (`deal_infos.DealResult`); in ``reset_infos``,
+    deals that have ended since the last step (`deal_infos.DealResult`; do not write into it, rows
+    without one share an empty list); in ``reset_infos``,
     ``"skipped"`` those of episodes that the opponent ended before the learner's first decision.
     """
 
@@ -151,7 +153,8 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
         self._lengths += 1
         infos: list[dict[str, Any]]
         if self.games.episodes.options.report_deals:
-            infos = [{"deals": []} for _ in range(self.num_envs)]
+            none: list[DealResult] = []  # one for all rows: thousands keep the collector busy
+            infos = [{"deals": none} for _ in range(self.num_envs)]
             for row, deals in step.deals.items():
                 infos[row]["deals"] = deals
         else:
@@ -164,7 +167,7 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
             for row, info in enumerate(infos):
                 info["state"] = hidden[row]
         dones = step.terminated | step.truncated
-        ended = np.flatnonzero(dones)
+        ended = dones.nonzero()[0]
         ends = None
         if ended.size:
             ends = self.games.ends(ended)

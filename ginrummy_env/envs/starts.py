@@ -100,26 +100,23 @@ def read_start(options: Mapping[str, Any], count: int, episodes: EpisodeOptions)
     return Start(**found) if found else None
 
 
-def deal_on(
-    state: BatchState, rules: Rules, places: Rows, rows: Rows, decks: dict[int, Decks]
-) -> None:
+def deal_on(state: BatchState, rules: Rules, rows: Rows, decks: dict[int, Decks]) -> None:
     """Deal the next deals of games, from decks that were set up as long as there are any.
 
     Args:
         state: the batch.
         rules: the settings.
-        places: [K] rows of ``state`` whose deal is over, none twice.
-        rows: [K] what they are called in ``decks``.
+        rows: [K] rows of ``state`` whose deal is over, none twice.
         decks: by row [D, C], the decks of the next deals; those that are dealt are taken out.
     """
-    given = [place for place, row in enumerate(rows.tolist()) if row in decks] if decks else []
-    next_deals(state, rules, np.delete(places, given))
+    given = [row for row in rows.tolist() if row in decks] if decks else []
+    next_deals(state, rules, np.setdiff1d(rows, given) if given else rows)
     if given:
-        coming = [decks.pop(int(rows[place])) for place in given]
-        next_deals(state, rules, places[given], decks=[each[0] for each in coming])
-        for place, each in zip(given, coming, strict=True):
+        coming = [decks.pop(row) for row in given]
+        next_deals(state, rules, given, decks=[each[0] for each in coming])
+        for row, each in zip(given, coming, strict=True):
             if len(each) > 1:
-                decks[int(rows[place])] = each[1:]
+                decks[row] = each[1:]
 
 
 def _positions(given: Mapping[str, Any], count: int, rules: Rules) -> BatchState:

@@ -186,7 +186,7 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
         refuse_shadowed_opponent(self)
         self.games.episodes.require_ready()
         if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
-            row = int(np.flatnonzero(self._over)[0])
+            row = int(self._over.nonzero()[0][0])
             raise ResetNeeded(
                 f"row {row}: the episode is over: reset it (options={{'reset_mask': ...}})"
             )
@@ -198,13 +198,13 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
     def _step(
         self, actions: NDArray[np.integer]
     ) -> tuple[Seen, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]:
-        waiting = np.flatnonzero(self._over)  # only with NEXT_STEP is there any
+        waiting = self._over.nonzero()[0]  # only with NEXT_STEP is there any
         step = self.games.act(actions)
         deals = step.deals
         if waiting.size:
             self.games.begin(waiting)
         self._over = step.terminated | step.truncated
-        ended = np.flatnonzero(self._over)
+        ended = self._over.nonzero()[0]
         infos: Infos = {}
         ends = None
         if self.autoreset_mode == AutoresetMode.SAME_STEP and ended.size:
@@ -256,7 +256,7 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
                 f"options['reset_mask'] of shape {reset_mask.shape}: shape ({self.num_envs},) and "
                 "at least one True are needed"
             )
-        return np.flatnonzero(reset_mask)
+        return reset_mask.nonzero()[0]
 
     def _first_seed(self) -> int:
         """Return a seed by chance; Gymnasium draws it and shows it in ``np_random_seed``."""
@@ -279,9 +279,12 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
     ) -> None:
         """Add lists of deals in these rows, empty ones where there are none."""
         if self.games.episodes.options.report_deals:
-            places = np.flatnonzero(rows).tolist()
+            places = rows.nonzero()[0].tolist()
             for name, some in (("deals", deals), ("skipped", skipped)):
-                self._add(infos, name, {row: some.get(row, []) for row in places})
+                lists = np.full(self.num_envs, None, dtype=object)
+                for row in places:
+                    lists[row] = some[row] if row in some else []
+                infos[name], infos[f"_{name}"] = lists, rows.copy()
 
     def _add(self, infos: Infos, key: str, values: Mapping[int, Any]) -> None:
         """Add what some rows have, as Gymnasium does it: N objects, and which rows have one."""

@@ -77,16 +77,16 @@ class RuleAgent(Parametrized, ABC):
         uniforms = rng.random((len(view),))
         phases = np.where(view.to_move, view.phase, np.int8(Phase.DEAL_OVER))
         actions = _ACTION_OF_PHASE[phases]
-        rows = np.flatnonzero(_OFFERS_UPCARD[phases])
+        rows = _OFFERS_UPCARD[phases].nonzero()[0]
         if rows.size:
             actions[rows[self.takes(view, rows)]] = TAKE_UPCARD
         if view.rules.at_void_stock == "knock_with_discard":
             # Whoever takes the upcard at the wall has to knock: all take what lets them.
-            rows = np.flatnonzero(phases == Phase.WALL)
+            rows = (phases == Phase.WALL).nonzero()[0]
             limits = view.knock_limit[rows]
             able = can_take_at_wall(view.hand[rows], view.upcard[rows], limits, view.rules)
             actions[rows] = np.where(able, TAKE_UPCARD, PASS)
-        rows = np.flatnonzero(phases == Phase.DISCARD)
+        rows = (phases == Phase.DISCARD).nonzero()[0]
         if rows.size:
             actions[rows] = self._discard_or_knock(view, rows, uniforms[rows])
         return actions
@@ -99,7 +99,7 @@ class RuleAgent(Parametrized, ABC):
         knocks = self.knocks(view, rows, cards, left) & (left <= view.knock_limit[rows])
         if view.rules.at_void_stock == "knock_with_discard":
             bound = (view.stock_count[rows] <= view.rules.void_stock) & (view.taken_card[rows] >= 0)
-            some = np.flatnonzero(bound)
+            some = bound.nonzero()[0]
             if some.size:
                 cards = cards.copy()
                 cards[some] = lowest(least_discards(hands[some], staying(view, rows[some]))[1])

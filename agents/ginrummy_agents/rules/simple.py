@@ -42,7 +42,7 @@ class Simple(RuleAgent):
         """Discard one of the cards that leave least deadwood, but repeat no pair."""
         hands, stays = view.hand[rows], staying(view, rows)
         _, cards = least_discards(hands, stays)
-        back = np.flatnonzero(CARD_BIT[view.taken_card[rows]] & view.discarded[rows, ME])
+        back = (CARD_BIT[view.taken_card[rows]] & view.discarded[rows, ME]).nonzero()[0]
         if back.size:
             legal = hands[back] & ~stays[back]
             others = legal & ~repeated_pairs(view.select(rows[back]))

@@ -135,7 +135,9 @@ def least_discards(hands: Hands, stays: Hands) -> tuple[Left, Hands]:
         melded = choices.rows[(left == least[choices.rows]) & (loose == 0)]
     else:
         melded = rows
-    melded = np.union1d(melded, np.flatnonzero(cards == 0))
+    some = cards == 0
+    some[melded] = True
+    melded = some.nonzero()[0]
     if melded.size:
         after = deadwood_after_discard(hands[melded])
         flags = (after == least[melded, None]) & card_planes(hands[melded] & ~stays[melded])

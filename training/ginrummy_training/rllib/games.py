@@ -120,12 +120,7 @@ class SelfPlayGames:
         Raises:
             IllegalActionError: an action is not legal; nothing has changed.
         """
-        state, options = self.games.state, self.games.options
-        every = len(rows) == len(self)
-        part = state if every else state.select(rows)
-        ended = advance(part, actions, options, rows)
-        if not every:
-            state.assign(rows, part)
+        ended = advance(self.games.state, actions, self.games.options, rows)
         rewards = np.zeros((len(rows), 2))
         none = np.zeros(0, dtype=np.intp)
         if ended is None:
