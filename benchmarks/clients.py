@@ -1,5 +1,6 @@
 """The table of docs/CLIENTS.md: each library's example is run, and its time taken.
 
+    python -m benchmarks.clients --all               all, each in the environment that has it
     python -m benchmarks.clients                     all that this interpreter can import
     python -m benchmarks.clients torchrl tianshou    some
     python -m benchmarks.clients --steps 1000        less to learn, for a test: nothing is written
@@ -40,6 +41,7 @@ COLUMNS = (
     "version",
     "example",
     "lines of glue",
+    "works",
     "decisions a second",
     "in the environment",
     "reached",
@@ -56,6 +58,7 @@ class Client:
         package: what pip calls the library.
         module: its import name.
         steps: the option that says how much the example learns.
+        venv: the environment that has the library.
     """
 
     title: str
@@ -63,6 +66,7 @@ class Client:
     package: str
     module: str
     steps: str = "--steps"
+    venv: str = ".venv"
 
 
 CLIENTS = {
@@ -72,10 +76,16 @@ CLIENTS = {
     "pettingzoo": Client(
         "PettingZoo's tutorial for SB3", "pettingzoo_sb3", "pettingzoo", "sb3_contrib"
     ),
-    "torchrl": Client("TorchRL, PPO", "torchrl_ppo", "torchrl", "torchrl"),
-    "tianshou": Client("Tianshou, two DQN agents", "tianshou_dqn", "tianshou", "tianshou"),
-    "rllib": Client("RLlib, PPO with its masking module", "rllib_ppo", "ray", "ray"),
-    "agilerl": Client("AgileRL, DQN", "agilerl_dqn", "agilerl", "agilerl"),
+    "torchrl": Client("TorchRL, PPO", "torchrl_ppo", "torchrl", "torchrl", venv=".venv-clients"),
+    "tianshou": Client(
+        "Tianshou, two DQN agents", "tianshou_dqn", "tianshou", "tianshou", venv=".venv-clients"
+    ),
+    "rllib": Client(
+        "RLlib, PPO with its masking module", "rllib_ppo", "ray", "ray", venv=".venv-scale"
+    ),
+    "agilerl": Client(
+        "AgileRL, DQN", "agilerl_dqn", "agilerl", "agilerl", venv=".venv-clients-agilerl"
+    ),
     "rlcard": Client("RLCard, its DQN agent", "rlcard_dqn", "rlcard", "rlcard"),
 }
 
@@ -87,15 +97,17 @@ class Outcome:
     Attributes:
         version: of the library.
         glue: lines of the example that its own documentation would not show.
+        works: whether the example ran to its end.
         decisions: made in the environment.
         seconds: processor time from the first call of an environment on.
         share: of it spent in the environment, opponents and observations included.
-        reached: the last line that the example printed.
+        reached: the last line that the example printed, of its error if it does not work.
         command: repeats it.
     """
 
     version: str
     glue: int
+    works: bool
     decisions: int
     seconds: float
     share: float
@@ -201,28 +213,46 @@ def run_here(script: str, arguments: list[str]) -> None:
 
 
 def run_client(name: str, steps: int | None) -> Outcome:
-    """Run a client's example in a process of its own.
-
-    Raises:
-        RuntimeError: it failed; says what it printed last.
-    """
+    """Run a client's example in a process of its own."""
     client = CLIENTS[name]
     arguments = [] if steps is None else [client.steps, str(steps)]
     command = [sys.executable, "-m", "benchmarks.clients", "--here", client.script, *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"{name}: {done.stderr.strip()[-2000:]}")
-    *_, reached, last = done.stdout.strip().splitlines()
-    found = json.loads(last)
+        print(done.stderr, file=sys.stderr)
+        reached, found = done.stderr.strip().splitlines()[-1], dict.fromkeys(MEASURED, 0)
+    else:
+        *_, reached, last = done.stdout.strip().splitlines()
+        found = json.loads(last)
     return Outcome(
         version=version(client.package).partition("+")[0],
         glue=glue(client.script),
+        works=not done.returncode,
         decisions=found["decisions"],
         seconds=round(found["seconds"], 1),
         share=round(found["share"], 3),
         reached=re.sub(r".*?(?=[+-][0-9.]+ points a deal)", "", reached),
         command=" ".join(["python", f"examples/{client.script}.py", *arguments]),
     )
+
+
+MEASURED = "decisions", "seconds", "share"
+
+
+def interpreter(client: Client) -> str:
+    """Return the Python that has a client's library: this one, or that of its environment.
+
+    Raises:
+        FileNotFoundError: there is none; says how to build it.
+    """
+    if find_spec(client.module):
+        return sys.executable
+    path = ROOT / client.venv / "bin" / "python"
+    if not path.exists():
+        raise FileNotFoundError(
+            f"{client.package} is neither here nor in {client.venv}: make test-clients builds it"
+        )
+    return str(path)
 
 
 def glue(script: str) -> int:
@@ -244,8 +274,9 @@ def table() -> str:
                     f"{client.package} {found.version}",
                     f"`{client.script}.py`",
                     str(found.glue),
-                    f"{found.decisions / found.seconds:,.0f}",
-                    f"{found.share:.0%}",
+                    "yes" if found.works else "no",
+                    f"{found.decisions / found.seconds:,.0f}" if found.works else "",
+                    f"{found.share:.0%}" if found.works else "",
                     found.reached,
                 )
             )
@@ -271,21 +302,35 @@ def main() -> int:
     parser.add_argument("clients", nargs="*", metavar="CLIENT", help=", ".join(CLIENTS))
     parser.add_argument("--steps", type=int, help="decisions to learn from; nothing is written")
     parser.add_argument("--table", action="store_true", help="write the table alone")
+    parser.add_argument("--all", action="store_true", help="each in the environment that has it")
     options = parser.parse_args()
+    if options.all:
+        pythons = {name: interpreter(client) for name, client in CLIENTS.items()}
+        steps = [] if options.steps is None else ["--steps", str(options.steps)]
+        codes = [
+            subprocess.run(
+                [python, "-m", "benchmarks.clients", name, *steps], check=False
+            ).returncode
+            for name, python in pythons.items()
+        ]
+        return max(codes)
     there = [name for name, client in CLIENTS.items() if find_spec(client.module)]
+    failed = False
     for name in [] if options.table else options.clients or there:
         if name not in CLIENTS:
             parser.error(f"no client {name!r}; there are {', '.join(CLIENTS)}")
         if name not in there:
             parser.error(f"{CLIENTS[name].package} is not installed here; see docs/CLIENTS.md")
-        text = json.dumps(asdict(run_client(name, options.steps)), indent=2)
+        outcome = run_client(name, options.steps)
+        failed |= not outcome.works
+        text = json.dumps(asdict(outcome), indent=2)
         print(f"{name}: {text}", flush=True)
         if options.steps is None:
             write_whole(RESULTS / f"{name}.json", f"{text}\n")
     if options.steps is None:
         write_page()
         print(table())
-    return 0
+    return int(failed)
 
 
 if __name__ == "__main__":

@@ -33,7 +33,13 @@ BATCHES = (1, 64, 1024, 4096)
 BATCH_STEPS_A_CALL = 4096
 """A call makes as many steps as come first to one of these two bounds."""
 
-TRAINING = {"num_envs": 256, "n_steps": 64, "batch_size": 1024, "n_epochs": 5, "layers": [256, 256]}
+TRAINING: dict[str, Any] = {
+    "num_envs": 256,
+    "n_steps": 64,
+    "batch_size": 1024,
+    "n_epochs": 5,
+    "layers": [256, 256],
+}
 """Settings of the training run whose time is shared out: as one would choose them for this game."""
 
 TRAINING_STEPS = 65_536

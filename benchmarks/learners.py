@@ -54,15 +54,15 @@ def _quick_rate(quick: TrainSettings) -> float:
 
     from ginrummy_agents.learned.policy import NetworkPolicy, load_network, shipped
     from ginrummy_env import make_policy
-    from ginrummy_training.learning.env import make_env
+    from ginrummy_training.learning.env import LearningEnv
     from ginrummy_training.learning.opponent_pool import assign
     from ginrummy_training.learning.settings import POOL
     from ginrummy_training.learning.train import make_model
 
-    env = make_env(quick, quick.parsed_rules(), None)
+    env = LearningEnv(quick, quick.parsed_rules(), None)
     names, assignment = assign(quick.opponents[0][1], quick.num_envs)
     past = {POOL: NetworkPolicy(load_network(shipped(quick.parsed_rules())), 1.0)}
-    env.games.set_opponents([past.get(name) or make_policy(name) for name in names], assignment)
+    env.set_opponents([past.get(name) or make_policy(name) for name in names], assignment)
     model = make_model(quick, env)
     model.set_logger(Logger(None, []))
     each = quick.num_envs * quick.num_steps

@@ -21,14 +21,13 @@ from ginrummy_env.core.chance import MAX_SEED, FirstGame, require_seed
 from ginrummy_env.core.checks import quoted, whole
 from ginrummy_env.core.deal import decks as shuffled
 from ginrummy_env.core.game import game_winners, restart
-from ginrummy_env.core.rules import Rules
 from ginrummy_env.core.scoring import final_scores
 from ginrummy_env.core.single_game import quick_legal_step
 from ginrummy_env.core.state import NOBODY, BatchState, Phase
 from ginrummy_env.core.step import step
 from ginrummy_env.core.types import Rows
 from ginrummy_env.envs.deal_infos import EndedDeals
-from ginrummy_env.envs.features import chances_under
+from ginrummy_env.envs.features import Chances, chances_under
 from ginrummy_env.envs.options import EpisodeOptions
 from ginrummy_env.envs.starts import Decks, Start, deal_on
 
@@ -149,7 +148,7 @@ def payments(
     if options.episode == "deal_of_game":
         terminated, truncated = np.ones_like(terminated), np.zeros_like(truncated)
     if options.reward == "chance":
-        paid = _changes(ended, options.rules)
+        paid = chance_changes(ended, chances_under(options.rules))[:, 0]
     elif options.reward == "points":
         paid = _SIGN[ended.winner] * ended.points / POINTS_A_REWARD
     elif options.reward == "win":
@@ -160,13 +159,20 @@ def payments(
     return paid[:, None] * _BOTH + 0.0, terminated, truncated  # -0.0 + 0.0 is 0.0
 
 
-def _changes(ended: BatchState, rules: Rules) -> NDArray[np.float64]:
-    """Return twice what deals have changed in player 0's chance of winning the game, [K]."""
-    chances = chances_under(rules)
+def chance_changes(ended: BatchState, chances: Chances) -> NDArray[np.float64]:
+    """Return twice what deals that are over have changed in the chances of winning the game.
+
+    Args:
+        ended: K games whose deal is over.
+        chances: of winning, from scores.
+
+    Returns:
+        [K, 2] float64, for players 0 and 1.
+    """
     before = ended.scores.copy()
     won = (ended.winner != NOBODY).nonzero()[0]
     before[won, ended.winner[won]] -= ended.points[won]
-    return 2 * (chances(ended.scores) - chances(before))
+    return 2 * (chances(ended.scores) - chances(before))[:, None] * _BOTH
 
 
 class Episodes:

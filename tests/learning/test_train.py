@@ -25,7 +25,7 @@ from ginrummy_training.cli.commands.curves import named_runs
 from ginrummy_training.cli.main import main
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.learning.curves import read_curves, run_name
-from ginrummy_training.learning.env import make_env
+from ginrummy_training.learning.env import LearningEnv
 from ginrummy_training.learning.opponent_pool import Pool, assign, opponents_of, shares_at
 from ginrummy_training.learning.run_folder import Progress, Run
 from ginrummy_training.learning.setting_fields import SettingError
@@ -335,7 +335,7 @@ class TestSettings:
     @pytest.mark.parametrize("seed", [2**32, 2**64 - 1])
     def test_any_seed_makes_a_model(self, seed):
         settings = replace(TINY, seed=seed, reward="points", imitation_samples=0)
-        env = make_env(settings, EAAI, None)
+        env = LearningEnv(settings, EAAI, None)
         run = Run(Path(), settings, Progress(restarts=1))
         env.seed(run.deck_seed())
         first = [make_model(replace(settings, seed=s), env).policy for s in (seed, seed, seed - 1)]
@@ -405,20 +405,20 @@ class TestLearningEnv:
         rng = np.random.default_rng(1)
         simple = make_policy("simple")
         for _ in range(steps):
-            yield env.step(simple.act(env.games.games.views(), rng).astype(np.int64))
+            yield env.step(simple.act(env.games.views(), rng).astype(np.int64))
 
     @pytest.mark.parametrize("ahead", [True, False])
     @pytest.mark.parametrize("derived", [True, False])
     def test_it_sees_what_the_exported_policy_will_see(self, ahead, derived):
         settings = replace(TINY, ahead=ahead, derived=derived, reward="points")
-        env = make_env(settings, EAAI, None)
+        env = LearningEnv(settings, EAAI, None)
         for observations, *_ in self.played(env, 20):
-            expected = features(env.games.games.views(), derived, ahead)
+            expected = features(env.games.views(), derived, ahead)
             np.testing.assert_array_equal(observations, expected)
         assert observations.shape[1:] == env.observation_space.shape
 
     def test_every_deal_is_an_episode(self):
-        env = make_env(replace(TINY, reward="points"), EAAI, None)
+        env = LearningEnv(replace(TINY, reward="points"), EAAI, None)
         for _, rewards, dones, infos in self.played(env, 200):
             for row, info in enumerate(infos):
                 assert dones[row] == bool(info["deals"])
@@ -430,7 +430,7 @@ class TestLearningEnv:
     def test_chances_add_up_to_the_game_won(self, paid):
         rules = replace(EAAI, target=40)
         settings = replace(TINY, episode="game", max_deals=1000)
-        env = make_env(settings, rules, WinChance.of_points(paid, rules.target))
+        env = LearningEnv(settings, rules, WinChance.of_points(paid, rules.target))
         games = 0
         for _, _, dones, infos in self.played(env, 200):
             for row in np.flatnonzero(dones):
@@ -460,7 +460,7 @@ class TestLearningEnv:
 def test_ppo_takes_single_legal_actions_and_long_masks():
     """MaskablePPO's checks of probabilities hold where one action of 108 is legal."""
     settings = replace(TINY, reward="points", expert="")
-    env = make_env(settings, EAAI, None)
+    env = LearningEnv(settings, EAAI, None)
     model = make_model(settings, env)
     observations = np.random.default_rng(0).random((512, *env.observation_space.shape))
     masks = np.zeros((512, 108), dtype=bool)

@@ -29,7 +29,7 @@ from ginrummy_training.dataset.reader import recorded_points
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.evaluation.match_summary import games_won
 from ginrummy_training.learning.curves import draw_curves
-from ginrummy_training.learning.env import LearningEnv, make_env
+from ginrummy_training.learning.env import LearningEnv
 from ginrummy_training.learning.imitation import imitate
 from ginrummy_training.learning.network import SuitPolicy
 from ginrummy_training.learning.opponent_pool import Pool, opponents_of, shares_at
@@ -101,7 +101,7 @@ def train(
             player = make_policy(settings.expert or "simple")
             points = deal_points(player, rules, CHANCE_DEALS, settings.seed)
         chance = WinChance.of_points(points, rules.target)
-    env = make_env(settings, rules, chance)
+    env = LearningEnv(settings, rules, chance)
     model = make_model(settings, env)
     policy = policy_of(model)
     if saved is not None:
@@ -215,7 +215,7 @@ class Watch(BaseCallback):
         policies, assignment = opponents_of(
             shares_at(settings, share), self.env.num_envs, self.pool, rng
         )
-        self.env.games.set_opponents(policies, assignment)
+        self.env.set_opponents(policies, assignment)
         self.clock.note("checkpoints")
 
     def _on_rollout_end(self) -> None:

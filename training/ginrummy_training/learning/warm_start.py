@@ -13,7 +13,7 @@ from stable_baselines3.common.logger import Logger
 
 import ginrummy_env
 from ginrummy_agents.learned.policy import Arrays, Network
-from ginrummy_training.learning.env import make_env
+from ginrummy_training.learning.env import LearningEnv
 from ginrummy_training.learning.network import arrays_of
 from ginrummy_training.learning.settings import QUICK
 from ginrummy_training.learning.train import make_model, policy_of
@@ -89,7 +89,7 @@ def keep_learning(
         num_steps=16, batch=2_048, epochs=2, learning_rate=1e-4, final_learning_rate=1e-4,
     )  # fmt: skip
     torch.set_num_threads(1)  # the layers are small: more threads wait for each other
-    env = make_env(settings, settings.parsed_rules(), None, opponent)
+    env = LearningEnv(settings, settings.parsed_rules(), None, opponent)
     model = make_model(settings, env)
     policy = policy_of(model)
     own = policy.state_dict()

@@ -6,6 +6,8 @@ winning the game, but every deal is paid for its own part: the same aim with far
 from (potential-based shaping: Ng, Harada and Russell, 1999).
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,10 +15,12 @@ from ginrummy_agents.win_chance import WinChance
 from ginrummy_env.core.chance import FirstGame, Purpose, policy_keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import Rules
+from ginrummy_env.envs.deal_infos import EndedDeals
+from ginrummy_env.envs.episodes import chance_changes
 from ginrummy_env.policy import Policy
 from ginrummy_training.evaluation.play_deals import play_deals, points_of
 
-__all__ = ["WinChance", "deal_points"]
+__all__ = ["WinChance", "changes_of", "deal_points"]
 
 
 def deal_points(policy: Policy, rules: Rules, deals: int, seed: int) -> NDArray[np.int16]:
@@ -26,3 +30,8 @@ def deal_points(policy: Policy, rules: Rules, deals: int, seed: int) -> NDArray[
     row_keys = policy_keys(Purpose.WIN_CHANCE_DEALS, state.seed, state.game_number)
     play_deals((policy, policy), state, np.zeros(deals, dtype=np.int8), row_keys, rules)
     return points_of(state, 0)
+
+
+def changes_of(chance: WinChance) -> Callable[[EndedDeals], NDArray[np.float64]]:
+    """Return a reward hook of the environments: deals pay what they change in this chance."""
+    return lambda ended: chance_changes(ended.state, chance)

@@ -1,20 +1,20 @@
 """N games for two learners each, the core of RLlib's environments; does not import RLlib."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ginrummy_agents.learned.inputs import features
-from ginrummy_env.core.checks import did_you_mean, one_of
-from ginrummy_env.core.state import NOBODY, BatchState
+from ginrummy_env.core.checks import did_you_mean
+from ginrummy_env.core.state import BatchState
 from ginrummy_env.core.types import Rows
 from ginrummy_env.core.view import make_view
 from ginrummy_env.envs.deal_infos import EndedDeals
 from ginrummy_env.envs.episodes import Episodes, advance
 from ginrummy_env.envs.options import EpisodeOptions
-from ginrummy_training.learning.win_chance import WinChance
+from ginrummy_training.learning.win_chance import WinChance, changes_of
 
 DEFAULTS: dict[str, Any] = {
     "rules": "classic",
@@ -64,29 +64,21 @@ class SelfPlayGames:
                 f"settings are {', '.join(DEFAULTS)}"
             )
         given = {**DEFAULTS, **(config or {})}
-        self.episode = str(given["episode"])
-        paid = given["reward"]
-        self.chance: WinChance | None = given["chance"]
-        one_of("episode", self.episode, ("deal_of_game", "deal", "game"))
-        if (paid == "chance") != (self.chance is not None):
+        chance: WinChance | None = given["chance"]
+        if (given["reward"] == "chance") != (chance is not None):
             raise ValueError(
                 "the reward 'chance' needs a chance of winning; no other reward takes one"
             )
-        if paid == "chance" and self.episode == "deal":
-            raise ValueError("reward='chance' needs a game: episode='deal_of_game' or 'game'")
-        if paid in ("win", "final") and self.episode == "deal_of_game":
-            raise ValueError(f"reward={paid!r} is paid once per game: it needs episode='game'")
-        self.games = Episodes(
-            count,
-            EpisodeOptions(
-                rules=given["rules"],
-                episode="deal" if self.episode == "deal" else "game",
-                reward="points" if paid == "chance" else paid,
-                max_deals=None if self.episode == "deal" else given["max_deals"],
-            ),
+        options = EpisodeOptions(
+            rules=given["rules"],
+            episode=given["episode"],
+            reward=given["reward"],
+            max_deals=None if given["episode"] == "deal" else given["max_deals"],
         )
+        if chance is not None:  # its own, not that of the option
+            options = replace(options, reward="points", reward_hook=changes_of(chance))
+        self.games = Episodes(count, options)
         self.derived, self.ahead = bool(given["derived"]), bool(given["ahead"])
-        self._dealt = np.zeros(count, dtype=np.bool_)  # the next deal of a game has been dealt
 
     def __len__(self) -> int:
         """Return N."""
@@ -100,12 +92,10 @@ class SelfPlayGames:
     def seed(self, rows: Rows, seeds: Any, slots: Any) -> None:
         """Start new streams in these rows; see `Episodes.seed`."""
         self.games.seed(rows, seeds, slots)
-        self._dealt[rows] = False
 
     def begin(self, rows: Rows) -> None:
         """Start an episode in these rows: the next deal of a game that is not over, or a game."""
-        self.games.start(rows[~self._dealt[rows]])
-        self._dealt[rows] = False
+        self.games.start(rows)
 
     def step(self, rows: Rows, actions: NDArray[np.integer]) -> tuple[NDArray[np.float64], Over]:
         """Take an action in each of these rows.
@@ -125,14 +115,9 @@ class SelfPlayGames:
         none = np.zeros(0, dtype=np.intp)
         if ended is None:
             return rewards, Over(none, none.astype(np.bool_), ended, none)  # type: ignore[arg-type]
-        paid = ended.rewards if self.chance is None else self._changes(ended.state, self.chance)
-        rewards[np.searchsorted(rows, ended.rows)] = paid
-        game_over = ended.terminated | ended.truncated
-        over = np.ones_like(game_over) if self.episode == "deal_of_game" else game_over
-        self._dealt[ended.rows[over]] = ~game_over[over]
-        terminated = np.ones_like(over) if self.episode == "deal_of_game" else ended.terminated
-        places = np.flatnonzero(over)
-        return rewards, Over(ended.rows[over], terminated[over], ended, places)
+        rewards[np.searchsorted(rows, ended.rows)] = ended.rewards
+        places = np.flatnonzero(ended.terminated | ended.truncated)
+        return rewards, Over(ended.rows[places], ended.terminated[places], ended, places)
 
     def see(self, rows: Rows) -> Seen:
         """Return what the players to move observe in these rows."""
@@ -146,11 +131,3 @@ class SelfPlayGames:
         view = make_view(state, self.games.options.rules, player)
         seen = features(view, self.derived, self.ahead)
         return seen, view.action_masks().astype(np.float32)
-
-    def _changes(self, ended: BatchState, chance: WinChance) -> NDArray[np.float64]:
-        """Return twice the change in the chance of winning by deals, [D, 2] by player."""
-        before = ended.scores.copy()
-        won = np.flatnonzero(ended.winner != NOBODY)
-        before[won, ended.winner[won]] -= ended.points[won]
-        change = 2 * (chance(ended.scores) - chance(before))
-        return np.stack([change, -change], axis=1)
