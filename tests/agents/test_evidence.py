@@ -16,7 +16,7 @@ from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.game import new_games
 from ginrummy_env.core.rules import CLASSIC, EAAI, OKLAHOMA
 from ginrummy_env.core.state import Phase
-from ginrummy_env.core.view import OPPONENT
+from ginrummy_env.core.view import ARRAY_NAMES, OPPONENT
 from ginrummy_env.policy import make_policy
 from ginrummy_training.analysis.position import typed_view
 from ginrummy_training.evaluation.play_deals import play_deals
@@ -154,6 +154,23 @@ def test_a_turn_undone_is_the_same_with_kernels(rules):
             hands.reshape(-1, 8)[turn.rows] = plain.before.reshape(-1, 8)
             took = turn.took[source] >= 0
             assert (fast.before[took] & CARD_BIT[turn.took[source[took]]] == 0).all()
+
+
+@pytest.mark.skipif(not compiled.available(), reason="the extra `fast` is not there")
+@pytest.mark.parametrize("rules", [EAAI, CLASSIC], ids=["eaai", "classic"])
+def test_worlds_and_past_turns_are_the_same_with_kernels(rules):
+    for view, _ in some_positions("champion", rules, deals=12):
+        found = []
+        for used in (True, False):
+            with compiled.kernels(used):
+                past = past_turns(view, 3)
+                rng = RowRandom(keys(1, np.arange(len(view))))
+                worlds = sample_worlds(view, 8, rng, odds_of(view, fitted()), past)
+            seen = [each.draw for each in past] + [each.discard for each in past]
+            columns = [getattr(eyes, name) for eyes in seen for name in ARRAY_NAMES]
+            found.append([worlds.theirs, worlds.deck, worlds.manner, *columns])
+        for fast, plain in zip(*found, strict=True):
+            np.testing.assert_array_equal(fast, plain)
 
 
 def test_worlds_do_not_depend_on_the_rows_around_them():

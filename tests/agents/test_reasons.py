@@ -17,7 +17,9 @@ from ginrummy_training.analysis.position import typed_view, weigh
 
 def reason(gains, action, base=0, **more):
     given = {number: Gain(*gain) for number, gain in enumerate(gains)}
-    return why(Search(**more), "lookahead", base, action, given, lambda each: f"action {each}")
+    return why(
+        Search(margin=2, **more), "lookahead", base, action, given, lambda each: f"action {each}"
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from positions import permute_hidden, positions
 
+from ginrummy_agents.compiled import kernels
 from ginrummy_agents.search.belief import FEATURES, features, fitted
 from ginrummy_agents.search.candidates import candidates_of
 from ginrummy_agents.search.hands import odds_of, sample_hands
@@ -228,6 +229,25 @@ def test_sampled_hands_look_played():
     assert played < even - 12
 
 
+@pytest.mark.parametrize("fast", [True, False])
+def test_hands_are_drawn_by_weights(fast):
+    """One unknown card: each comes as often as it weighs."""
+    view = typed_view("4s 5s 6s 9h 9d 9c Ah Ad 3c 2c", "Kh Kd", EAAI, thrown="Kd")
+    held = parse_hand("Ks Qs Js Ts 7s 8s Qh Jh Th")
+    view.known[:, 1], view.unseen[:] = held, view.unseen & ~held
+    odds = odds_of(view, None)
+    odds.weights[0] = 1 + np.arange(52)
+    with kernels(fast):
+        hands, decks = sample_hands(view, 20_000, RowRandom(keys(5)), odds)
+    (unseen,) = np.nonzero(card_planes(view.unseen)[0])
+    drawn = decks[:, -len(unseen)]
+    assert (hands == (held | CARD_BIT[drawn])).all()
+    often = np.bincount(drawn, minlength=52)[unseen] / len(drawn)
+    np.testing.assert_allclose(often, (1 + unseen) / (1 + unseen).sum(), atol=0.006)
+    first = np.bincount(decks[:, 1 - len(unseen)], minlength=52)[unseen]
+    assert first.min() > 0.7 * first.mean()  # the stock is in even order
+
+
 def test_cards_near_the_opponents_discards_are_less_likely_theirs():
     view = typed_view("4s 5s 6s 9h 9d 9c Ah Ad 3c 2c", "Kh 8d", EAAI, thrown="8d")
     weights = fitted().weights(view)[0]
@@ -343,6 +363,21 @@ def test_the_stock_ends_rollouts():
     start = starts_of(EAAI, 50)
     start.limit[:] = -1  # not even gin is laid down
     assert (roll_out(start, Style(), [Style()], EAAI).outcome == Outcome.VOID).all()
+
+
+@pytest.mark.parametrize("fast", [True, False])
+def test_a_cut_stock_is_drawn_from_the_cut_round_to_it(fast):
+    """As if the cards above the cut had been put below the others."""
+    cut, plain = starts_of(EAAI, 300), starts_of(EAAI, 300)
+    cut.cut[:] = np.arange(300) % 31
+    for row, deck in enumerate(plain.deck):
+        deck[21:] = np.roll(deck[21:], -(row % 31))
+    with kernels(fast):
+        found, same, other = (
+            roll_out(each, Style(), [KNOCKER], EAAI) for each in (cut, plain, starts_of(EAAI, 300))
+        )
+    np.testing.assert_array_equal(found.points, same.points)
+    assert (found.points != other.points).mean() > 0.5
 
 
 # What scores are worth
