@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 
 from ginrummy_agents import compiled
+from ginrummy_agents.learned.advice import ADVICE, with_advice
 from ginrummy_agents.learned.scaling import scaled, scaled_names, scaled_sizes
 from ginrummy_agents.rules.base import staying
 from ginrummy_agents.rules.lookahead import CHUNK, Lookahead, candidates_listed, fit_for_opponent
@@ -38,25 +39,37 @@ _LOOKS = Lookahead()
 
 
 @cache
-def feature_names(derived: bool, ahead: bool, units: bool = False) -> tuple[str, ...]:
+def feature_names(
+    derived: bool, ahead: bool, units: bool = False, advice: bool = False
+) -> tuple[str, ...]:
     """Return the names of what `features` returns: planes of 52 numbers, then scalars."""
     if units:
-        return scaled_names()
+        names, count = scaled_names(), scaled_sizes()[0]
+        return (*names[:count], *list(ADVICE) * advice, *names[count:])
     parts = layout(derived)
     planes = [entry.name for entry in parts if entry.is_plane] + list(AHEAD) * ahead
     return (*planes, *(entry.name for entry in parts if not entry.is_plane))
 
 
 @cache
-def feature_sizes(derived: bool, ahead: bool, units: bool = False) -> tuple[int, int]:
+def feature_sizes(
+    derived: bool, ahead: bool, units: bool = False, advice: bool = False
+) -> tuple[int, int]:
     """Return how many planes and how many scalars `features` has."""
     if units:
-        return scaled_sizes()
+        planes, scalars = scaled_sizes()
+        return planes + len(ADVICE) * advice, scalars
     planes = sum(entry.is_plane for entry in layout(derived))
     return planes + len(AHEAD) * ahead, observation_size(derived) - planes * NUM_CARDS
 
 
-def features(view: View, derived: bool = True, ahead: bool = True, units: bool = False) -> Flat:
+def features(
+    view: View,
+    derived: bool = True,
+    ahead: bool = True,
+    units: bool = False,
+    advice: bool = False,
+) -> Flat:
     """Return the view as the learned agent sees it.
 
     Args:
@@ -64,6 +77,7 @@ def features(view: View, derived: bool = True, ahead: bool = True, units: bool =
         derived: with the derived planes of the observation.
         ahead: with the planes that look one draw ahead.
         units: in the units of `scaling`, which has the derived planes and looks at no draw.
+        advice: with these, what `champion` makes of the choices.
 
     Returns:
         [N, size] float32, planes first: see `feature_names`.
@@ -73,7 +87,8 @@ def features(view: View, derived: bool = True, ahead: bool = True, units: bool =
     else:
         observation = observe(view, derived or units)
     if units:
-        return scaled(observation)
+        seen = scaled(observation)
+        return with_advice(seen, scaled_sizes()[0], view) if advice else seen
     return with_ahead(observation, view, derived) if ahead else observation
 
 

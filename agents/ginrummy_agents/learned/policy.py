@@ -33,7 +33,7 @@ Arrays = dict[str, NDArray[np.float32]]
 FORMAT = 1
 """Of the files; another number, and they are read no more."""
 
-SHIPPED = ("ppo", "scratch")
+SHIPPED = ("ppo", "scratch", "challenger")
 """The agents whose policies come with the package, one for EAAI and one for CLASSIC."""
 
 FEATURE_LARGEST = 3.0
@@ -75,9 +75,10 @@ class Network:
         self.num_convolutions = sum(name.startswith("along") for name in arrays)
         self.ahead = bool(about["ahead"])
         self.units = bool(about.get("units", False))
+        self.advice = bool(about.get("advice", False))
         self.hold = int(about.get("hold", MOST_DEADWOOD))
         self.hold_from = int(about.get("hold_from", 0))
-        planes, scalars = feature_sizes(self.derived, self.ahead, self.units)
+        planes, scalars = feature_sizes(self.derived, self.ahead, self.units, self.advice)
         self._cards, self._planes = planes * NUM_SUITS * NUM_RANKS, planes
         shapes: dict[str, tuple[int, ...]] = {}
         for number in range(self.num_convolutions):
@@ -156,7 +157,7 @@ class Network:
 
     def features(self, view: View) -> Flat:
         """Return what the network reads of a view, [N, size] float32."""
-        return features(view, self.derived, self.ahead, self.units)
+        return features(view, self.derived, self.ahead, self.units, self.advice)
 
     def logits(self, observations: Flat) -> Flat:
         """Return the logits of all actions, legal or not, [N, 108] float32.
@@ -219,7 +220,7 @@ class Network:
         return np.maximum(by_card, 0).transpose(0, 3, 1, 2)
 
     def _names(self) -> tuple[str, ...]:
-        return feature_names(self.derived, self.ahead, self.units)
+        return feature_names(self.derived, self.ahead, self.units, self.advice)
 
     def to_bytes(self, dtype: str = "float32") -> bytes:
         """Return the file: .npz, weights as ``dtype``, and its description as JSON."""
@@ -272,7 +273,7 @@ def load_network(path: Path) -> Network:
 
 
 def shipped(rules: Rules, agent: str = "ppo") -> Path:
-    """Return the file of the policy that fits the rules best, of ``ppo`` or ``scratch``."""
+    """Return the file of the policy that fits the rules best, of one of `SHIPPED`."""
     return _SHIPPED_PATHS[agent, "eaai" if plays_like_eaai(rules) else "classic"]
 
 
@@ -334,6 +335,20 @@ class Scratch(Ppo):
     """
 
     agent: ClassVar[str] = "scratch"
+
+
+@dataclass(frozen=True)
+class Challenger(Ppo):
+    """A network that sees what `champion` makes of the choices and learned where it is wrong.
+
+    It imitated `champion`, then improved by self-play on both seats and by playing agents. Its
+    parameters are those of `Ppo`.
+
+    Raises:
+        PolicyFileError: the file can't be used.
+    """
+
+    agent: ClassVar[str] = "challenger"
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,20 +1,23 @@
 """The games of the self-play learner: what a rollout holds, and how it is played."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ginrummy_agents.learned.advice import with_advice
 from ginrummy_agents.learned.inputs import feature_names, feature_sizes, with_ahead
-from ginrummy_agents.learned.scaling import scaled
+from ginrummy_agents.learned.scaling import scaled, scaled_sizes
 from ginrummy_agents.win_chance import win_chance
-from ginrummy_env import GinRummySelfPlayEnv, Policy
+from ginrummy_env import GinRummySelfPlayEnv, Policy, make_policy
 from ginrummy_env.core.actions import DRAW_STOCK, KNOCK
 from ginrummy_env.core.cards import NUM_CARDS, NUM_RANKS, NUM_SUITS, card_planes
 from ginrummy_env.core.chance import RowRandom, keys
 from ginrummy_env.core.deadwood import deadwood, knock_discards
 from ginrummy_env.core.types import Flat
+from ginrummy_env.core.view import View
 from ginrummy_training.learning.selfplay.network import (
     HIDDEN_PLANES,
     HIDDEN_SCALARS,
@@ -29,7 +32,8 @@ POINTS_A_UNIT = 50
 NOT_LEGAL = -1e9
 """The logit of an action that is not legal."""
 
-_GAMES, _OPPONENTS, _HELD = 111, 113, 114  # what random numbers are for, part of their key
+_GAMES, _OPPONENTS, _HELD, _TEACHER = 111, 113, 114, 115
+"""What random numbers are for, part of their key."""
 _KNOCKS = slice(KNOCK, DRAW_STOCK)
 
 
@@ -38,7 +42,9 @@ class Rollout:
 
     def __init__(self, settings: SelfPlaySettings, games: int) -> None:
         """Make room; one position more than decisions is seen."""
-        planes, scalars = feature_sizes(settings.derived, settings.ahead, settings.units)
+        planes, scalars = feature_sizes(
+            settings.derived, settings.ahead, settings.units, settings.advice
+        )
         steps = settings.num_steps
         suits = (NUM_SUITS, planes * NUM_RANKS), (NUM_SUITS, HIDDEN_PLANES * NUM_RANKS)
         self.cards = torch.empty(steps + 1, games, *suits[0])
@@ -48,6 +54,8 @@ class Rollout:
         self.masks = torch.empty(steps + 1, games, 108, dtype=torch.bool)
         self.actions = torch.empty(steps, games, dtype=torch.long)
         self.logs = torch.empty(steps, games)
+        self.taught = torch.empty(steps, games, dtype=torch.long)
+        """What the teacher would do, as long as there is one."""
         self.seats = np.empty((steps + 1, games), dtype=np.int8)
         self.ahead = np.empty((steps + 1, games), dtype=np.float32)
         """The mover's lead in deadwood, in units of the reward."""
@@ -76,14 +84,15 @@ class Table:
         )  # fmt: skip
         self.endings: Counter[str] = Counter()
         self.opponents: list[Policy] = []
+        self.teacher = make_policy(settings.teacher) if settings.teacher else None
         self.assignment = np.full(games, -1)
         self.theirs = (self.rows % 2).astype(np.int8)
         self.held = np.zeros((games, 2), dtype=np.int16)
         """The knock limit that each player holds to in the deal."""
         self.as_played = not {SELF, POOL} & {name for name, share in settings.opponents if share}
         """Whether the learner keeps to its own `hold` too, as it meets agents alone."""
-        names = feature_names(settings.derived, settings.ahead, settings.units)
-        planes = feature_sizes(settings.derived, settings.ahead, settings.units)[0]
+        names = feature_names(settings.derived, settings.ahead, settings.units, settings.advice)
+        planes = feature_sizes(settings.derived, settings.ahead, settings.units, settings.advice)[0]
         self._limit_at = names.index("knock_limit") - planes + NUM_CARDS * planes
 
     def begin(self, steps: int) -> None:
@@ -105,7 +114,8 @@ class Table:
         self.opponents, self.assignment = policies, assignment
 
     def play(self, actor: Actor, rollout: Rollout, noise: torch.Generator, update: int) -> None:
-        """Fill a rollout."""
+        """Fill a rollout, which begins after ``update`` decisions."""
+        taught = self.teacher is not None and update < self.settings.imitate
         for step in range(self.settings.num_steps):
             self._see(rollout, step)
             masks = rollout.masks[step]
@@ -114,6 +124,10 @@ class Table:
             drawn = torch.rand(logits.shape, generator=noise).clamp_(1e-10, 1 - 1e-7)
             actions = (logits - torch.log(-torch.log(drawn))).argmax(1)  # by the Gumbel trick
             learned = (masks.sum(1) > 1).numpy()
+            if taught:
+                draws = keys(_TEACHER, self.settings.seed, update, step, self.rows)
+                given = self.teacher.act(self._views(), RowRandom(draws))
+                rollout.taught[step] = torch.from_numpy(given.astype(np.int64))
             for number, policy in enumerate(self.opponents):
                 rows = np.flatnonzero(
                     (self.assignment == number) & (rollout.seats[step] == self.theirs)
@@ -134,14 +148,23 @@ class Table:
                 self._hold(rows, update, step)
         self._see(rollout, self.settings.num_steps)
 
+    def _views(self) -> View:
+        """Return the views of those to move, each with the knock limit that they hold to."""
+        return replace(self.env.views(), knock_limit=self._limits())
+
     def _see(self, rollout: Rollout, step: int) -> None:
         """Write what is seen now into the rollout."""
         settings, state, seen = self.settings, self.env.state, self.observations
         if settings.units:
             seen = scaled(seen)
+            if settings.advice:
+                seen = with_advice(seen, scaled_sizes()[0], self._views())
         elif settings.ahead:
             seen = with_ahead(seen, self.env.views(), settings.derived)
-        at = NUM_CARDS * feature_sizes(settings.derived, settings.ahead, settings.units)[0]
+        at = (
+            NUM_CARDS
+            * feature_sizes(settings.derived, settings.ahead, settings.units, settings.advice)[0]
+        )
         games = np.arange(len(state))
         limits = self._limits()
         rollout.cards[step] = torch.from_numpy(by_suit(seen[:, :at]))

@@ -83,7 +83,9 @@ class Learner:
         gained = torch.from_numpy(advantages.astype(np.float32)).flatten()
         gained = self._normalised(gained, learned)
         logged = {}
-        if steps >= settings.critic_first:
+        if steps < settings.imitate:
+            logged = self._imitate(learned)
+        elif steps >= settings.critic_first:
             logged = self._learn_policy(learned, gained, entropy)
         aims = torch.from_numpy(returns.astype(np.float32)).flatten()
         fitted = torch.from_numpy(np.flatnonzero(known))
@@ -149,6 +151,18 @@ class Learner:
                 met.append(torch.stack([spread, (ratio - 1 - change).mean(), outside]))
         names = ("entropy", "kl", "clipped")
         return dict(zip(names, torch.stack(met).mean(0).tolist(), strict=True))
+
+    def _imitate(self, rows: torch.Tensor) -> dict[str, float]:
+        """Learn to do as the teacher would; return the mean loss and how often it is so."""
+        r, met = self.rollout, []
+        masks, taught = r.masks[:-1].flatten(0, 1), r.taught.flatten()
+        for batch in self._batches(rows):
+            logits = self.actor(*r.seen(batch)[:2]).masked_fill(~masks[batch], NOT_LEGAL)
+            loss = nn.functional.cross_entropy(logits, taught[batch])
+            self._step(0, loss)
+            alike = (logits.argmax(1) == taught[batch]).float().mean()
+            met.append(torch.stack([loss.detach(), alike]))
+        return dict(zip(("imitation", "alike"), torch.stack(met).mean(0).tolist(), strict=True))
 
     def _learn_values(self, rows: torch.Tensor, aims: torch.Tensor) -> float:
         """Fit the critic to the returns; return the mean loss."""

@@ -128,7 +128,9 @@ class Actor(nn.Module):
         """Make it with first weights: close to any legal action alike."""
         super().__init__()
         width = settings.width
-        planes, scalars = feature_sizes(settings.derived, settings.ahead, settings.units)
+        planes, scalars = feature_sizes(
+            settings.derived, settings.ahead, settings.units, settings.advice
+        )
         self.trunk = Trunk(planes, scalars, width, settings.layers)
         self.card = nn.Linear(width, 2 * NUM_RANKS)
         self.pool = nn.Linear(width, width)
@@ -159,7 +161,9 @@ class Critic(nn.Module):
     def __init__(self, settings: SelfPlaySettings) -> None:
         """Make it with first weights that say nearly 0."""
         super().__init__()
-        planes, scalars = feature_sizes(settings.derived, settings.ahead, settings.units)
+        planes, scalars = feature_sizes(
+            settings.derived, settings.ahead, settings.units, settings.advice
+        )
         if settings.oracle:
             planes, scalars = planes + HIDDEN_PLANES, scalars + HIDDEN_SCALARS
         self.oracle = settings.oracle

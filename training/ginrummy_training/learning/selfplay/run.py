@@ -26,6 +26,7 @@ from ginrummy_training.provenance import fingerprints
 Report = Callable[[str], None]
 
 CODE = (
+    "ginrummy_agents.learned.advice",
     "ginrummy_agents.learned.scaling",
     "ginrummy_training.learning.selfplay.learner",
     "ginrummy_training.learning.selfplay.games",
@@ -51,7 +52,7 @@ class SelfPlayRun(Run):
     def provenance(settings: SelfPlaySettings) -> dict[str, Any]:
         """Return what decides a run besides its settings: agents and code."""
         names = {*settings.eval_opponents, *(name for name, _ in settings.opponents)}
-        made_by = fingerprints(sorted(names - {SELF, POOL}), also=CODE)
+        made_by = fingerprints(sorted((names | {settings.teacher}) - {SELF, POOL, ""}), also=CODE)
         return {"format": FORMAT, "made_by": made_by}
 
     def network(self, policy: Learner) -> Network:
@@ -61,6 +62,7 @@ class SelfPlayRun(Run):
             "derived": settings.derived,
             "ahead": settings.ahead,
             "units": settings.units,
+            "advice": settings.advice,
             "hold": settings.hold,
             "hold_from": settings.hold_from,
             "rules": settings.rules,

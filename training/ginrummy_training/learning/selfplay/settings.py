@@ -48,6 +48,8 @@ class SelfPlaySettings:
     units: bool = True
     """Whether it sees them in the units of `ginrummy_agents.learned.scaling` (then without planes
     that look ahead)."""
+    advice: bool = False
+    """Whether it sees what the agent `champion` makes of the choices. Needs ``units``."""
     width: int = within(64, 1, 4_096)
     """Numbers of each suit in each layer of the policy."""
     critic_width: int = within(64, 1, 4_096)
@@ -76,6 +78,12 @@ class SelfPlaySettings:
     begin: str = ""
     """A policy to begin with instead of first weights: ``"scratch"``, ``"ppo"``, or a file that
     they play. Its network must be that of the settings."""
+    teacher: str = ""
+    """An agent that is imitated before anything else is learned; nobody if empty."""
+    imitate: int = within(0, 0, MOST)
+    """Decisions at the beginning from which the policy learns what the teacher would do in its
+    place, and the critic what comes of it. The policy makes them, so it also learns what to do
+    after its own mistakes (DAgger)."""
     critic_first: int = within(0, 0, MOST)
     """Decisions at the beginning from which only the critic learns, as for a policy to begin with
     it knows nothing."""
@@ -148,8 +156,14 @@ class SelfPlaySettings:
         object.__setattr__(self, "opponents", _shares(self.opponents))
         if self.units and (self.ahead or not self.derived):
             raise SettingError("units=True needs derived=True and ahead=False")
+        if self.advice and not self.units:
+            raise SettingError("advice=True needs units=True")
         if self.near and not self.units:
             raise SettingError(f"near={self.near} needs units=True")
+        if bool(self.teacher) != bool(self.imitate):
+            raise SettingError(
+                f"teacher={quoted(self.teacher)} and imitate={self.imitate}: either both or neither"
+            )
         if self.joint and not self.oracle:
             raise SettingError("joint=True needs a critic that sees both hands: oracle=True")
         together = self.num_envs * self.num_steps
@@ -180,6 +194,7 @@ class SelfPlaySettings:
         self.parsed_rules()
         if self.begin:
             self.first_network()
+        check_policies("teacher", [self.teacher] * bool(self.teacher))
         check_policies(
             "opponents", (name for name, _ in self.opponents if name not in (SELF, POOL))
         )
@@ -262,6 +277,7 @@ def network_settings(network: Network) -> dict[str, Any]:
         "derived": network.derived,
         "ahead": network.ahead,
         "units": network.units,
+        "advice": network.advice,
         "width": len(arrays["bias0"]),
         "layers": network.num_layers,
         "direct": "direct" in arrays,
