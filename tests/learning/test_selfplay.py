@@ -85,7 +85,13 @@ class TestInputs:
 class TestNetwork:
     @pytest.mark.parametrize(
         "changes",
-        [{}, {"near": 0, "direct": False}, {"units": False, "near": 0}, {"layers": 3, "width": 24}],
+        [
+            {},
+            {"near": 0, "direct": False},
+            {"units": False, "near": 0},
+            {"layers": 3, "width": 24},
+            {"advice": True},
+        ],
         ids=lambda changes: ",".join(changes) or "smoke",
     )
     def test_the_exported_policy_computes_what_torch_does(self, changes, tmp_path):
@@ -94,10 +100,11 @@ class TestNetwork:
         actor = Actor(settings)
         for parameter in actor.parameters():
             torch.nn.init.normal_(parameter, std=0.3)
-        about = {name: getattr(settings, name) for name in ("derived", "ahead", "units")}
+        flags = ("derived", "ahead", "units", "advice")
+        about = {name: getattr(settings, name) for name in flags}
         (tmp_path / "policy.npz").write_bytes(Network(actor_arrays(actor), about).to_bytes())
         network = Network.load(tmp_path / "policy.npz")
-        planes = feature_sizes(settings.derived, settings.ahead, settings.units)[0]
+        planes = feature_sizes(*about.values())[0]
         for view in lookahead_views():
             seen = network.features(view)
             cards = torch.from_numpy(by_suit(seen[:, : planes * NUM_CARDS]))
@@ -161,6 +168,14 @@ class TestNetwork:
 
 
 class TestLearning:
+    def test_a_teacher_is_imitated_first(self):
+        """With the planes of advice the first turns of `champion` are learned in seconds."""
+        learner = Learner(replace(TINY, advice=True, teacher="champion", imitate=10**6, epochs=4))
+        learner.begin(0)
+        alike = [learner.update(512 * number)["alike"] for number in range(8)]
+        assert np.mean(alike[-3:]) > np.mean(alike[:3]) + 0.05
+        assert "entropy" in learner.update(10**6)  # then it learns by playing
+
     @pytest.mark.parametrize("changes", [{}, {"joint": False, "oracle": False}])
     def test_gradients_reach_every_weight_and_both_seats_are_learned_from(self, changes):
         learner = Learner(replace(TINY, num_steps=32, **changes))
@@ -307,6 +322,9 @@ class TestRun:
         ({"ahead": True}, "ahead=False"),
         ({"units": False}, "needs units=True"),
         ({"oracle": False}, "oracle=True"),
+        ({"advice": True, "units": False, "near": 0}, "needs units=True"),
+        ({"teacher": "champion"}, "either both or neither"),
+        ({"imitate": 10}, "either both or neither"),
         ({"workers": 3}, "does not divide"),
         ({"batch": 100}, "does not divide"),
         ({"opponents": {}}, "table of shares"),

@@ -115,7 +115,7 @@ class Table:
 
     def play(self, actor: Actor, rollout: Rollout, noise: torch.Generator, update: int) -> None:
         """Fill a rollout, which begins after ``update`` decisions."""
-        taught = self.teacher is not None and update < self.settings.imitate
+        teacher = self.teacher if update < self.settings.imitate else None
         for step in range(self.settings.num_steps):
             self._see(rollout, step)
             masks = rollout.masks[step]
@@ -124,9 +124,9 @@ class Table:
             drawn = torch.rand(logits.shape, generator=noise).clamp_(1e-10, 1 - 1e-7)
             actions = (logits - torch.log(-torch.log(drawn))).argmax(1)  # by the Gumbel trick
             learned = (masks.sum(1) > 1).numpy()
-            if taught:
+            if teacher is not None:
                 draws = keys(_TEACHER, self.settings.seed, update, step, self.rows)
-                given = self.teacher.act(self._views(), RowRandom(draws))
+                given = teacher.act(self._views(), RowRandom(draws))
                 rollout.taught[step] = torch.from_numpy(given.astype(np.int64))
             for number, policy in enumerate(self.opponents):
                 rows = np.flatnonzero(
