@@ -5,6 +5,7 @@ in a deal moves them (`evidence`).
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 from ginrummy_agents.search.belief import ten_of_52
 from ginrummy_agents.search.rollout import ALWAYS, NEVER, Style
@@ -48,6 +49,7 @@ def weighing(rules: Rules) -> tuple[int, ...]:
     return (NEVER,) if eaai else (ALWAYS,) * 7 + (NEVER,)
 
 
+@cache
 def manners(rules: Rules) -> tuple[Manner, ...]:
     """Return the manners that an opponent may have."""
     waiting = (ALWAYS,) * (3 if plays_like_eaai(rules) else 7) + (NEVER,)
