@@ -18,6 +18,8 @@ LOCK_PINS := 'torch==2.13.0' 'soupsieve<3'
 
 # Another environment's packages must not be found in place of those in .venv.
 unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
+# Tests start some hundred processes, each of which would compile the modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help install install-scale test test-main test-scale test-clients test-peers lint format demo notebooks docs bench lock \
@@ -47,11 +49,12 @@ $(STAMP) $(SCALE_STAMP) $(CLIENTS_STAMP) $(AGILERL_STAMP):
 
 # Each part runs to its end whatever the others find, and one that failed makes the whole fail.
 # One thread of torch and BLAS per process: two processes with as many threads as cores hold each other up.
+# A file stays in one process (loadfile), which makes its fixtures once.
 test:  ## all checks: lint, then all tests
 	@$(MAKE) --keep-going --no-print-directory lint test-main test-scale
 
 test-main: $(STAMP)  ## the tests but for those of what runs on Ray, part of `make test`
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 # Ray starts processes of its own, so these tests run one after another. RLlib pins an old Gymnasium: the environments'
 # tests run with it too, but for those that learn.

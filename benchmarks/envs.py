@@ -211,7 +211,7 @@ def training_share(
     """The environment's share of the time of a MaskablePPO run, or that of the opponent.
 
     Counted are ``reset``, ``step`` (rules, observation, infos) and the masks; the opponent's choice
-    of actions is counted apart.
+    of actions is counted separately.
 
     Args:
         seed: of the run.

@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from ginrummy_env.core.view import View
 
 MOMENTS = 64
-"""So many steps the games go on; each is looked at after another number of them."""
+"""Steps played in each game; the games are looked at after different numbers of them."""
 
 
 @functools.cache
 def views_of(agent: str, rules: str, seed: int, games: int) -> View:
-    """Return what the player to move sees in games of an agent with itself, a position a game.
+    """Return what the player to move sees in games of an agent with itself, one position per game.
 
     Args:
         agent: its specification.

@@ -25,7 +25,7 @@ MS_ALONE, MS_IN_BATCH = 1.0, 0.1
 
 
 def moves(seed: int, rules: str, together: int) -> Contender:
-    """Moves in positions taken so many at a time."""
+    """Moves in positions taken ``batch`` at a time."""
     import numpy as np
 
     from ginrummy_env.policy import make_policy

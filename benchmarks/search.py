@@ -71,7 +71,7 @@ def rollouts(seed: int) -> Contender:
 
 
 def decisions(seed: int, worlds: int) -> Contender:
-    """Decisions of a search with so many worlds."""
+    """Decisions of a search with a given number of worlds."""
     import numpy as np
 
     from ginrummy_agents.search.policy import Search

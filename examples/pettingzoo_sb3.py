@@ -3,7 +3,7 @@
     python examples/pettingzoo_sb3.py
 
 One model moves for both players, and is taught by what the player is paid who has just moved, so
-the loser of a deal is never told of the loss: the tutorial's way, shown since many start from it.
+the loser of a deal never learns of the loss: the tutorial's way, shown since many start from it.
 ``shaping`` also pays a move at once for the deadwood that it gets rid of.
 
 Reaches -44.3 points a deal against `simple` (random play: -49.0) in 16,000 decisions, a minute on

@@ -25,7 +25,7 @@ AFTER_DISCARD = slice(572, 624)  # the plane of deadwood after each discard; doc
 
 
 def see(observations: np.ndarray) -> torch.Tensor:
-    """Return observations with the discards told apart: 0 is the best, -1 ten points worse."""
+    """Return observations with the discards ranked: 0 is the best, -1 ten points worse."""
     seen = torch.from_numpy(observations)
     after = seen[:, AFTER_DISCARD]
     worse = 10 * (after - after.amax(dim=1, keepdim=True)).clamp(min=-0.3)

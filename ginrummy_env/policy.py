@@ -90,7 +90,7 @@ def new_seats(number: int) -> NDArray[np.int64]:
 
 @runtime_checkable
 class SeatPolicy(Policy, Protocol):
-    """A policy that remembers: it is told which game each row belongs to, and how games end.
+    """A policy that remembers: it learns which game each row belongs to, and how games end.
 
     The optional part of the policy protocol. What has happened in a deal is in the view's history;
     what a player with a memory needs beyond it is which rows belong together. Matches and
@@ -187,7 +187,7 @@ def parse_spec(spec: str, texts: Collection[str] = ()) -> tuple[str, dict[str, V
     >>> parse_spec("ppo:runs/rate=0.1/best.npz,temperature=1")
     ('ppo', {'': 'runs/rate=0.1/best.npz', 'temperature': 1})
 
-    A text goes on over commas, up to the next parameter; what has a slash in it is none:
+    A text goes on over commas, up to the next parameter; what has a slash in it is not a parameter:
 
     >>> parse_spec("ppo:runs/a,b=1/best.npz,temperature=1", texts=("",))
     ('ppo', {'': 'runs/a,b=1/best.npz', 'temperature': 1})

@@ -456,7 +456,7 @@ def test_load_names_the_file_and_the_line(tmp_path):
         ("knock", "dealer 0", "dealer 1", 8, "the seed deals"),
         ("knock", "upcard Ts", "upcard As", 10, "the seed deals"),
         ("knock", "Qs 3h", "Qs Qs", 8, "Qs appears twice"),
-        ("knock", "Qs 3h", "Qs", 8, "9 cards where 10"),
+        ("knock", "Qs 3h", "Qs", 8, "9 cards, expected 10"),
         ("knock", "1 take", "0 take", 12, "player 1 is to move"),
         ("knock", "take Ts", "take 9s", 12, "the card is Ts, not 9s"),
         ("knock", "take Ts", "draw Ts", 12, "draw is not legal; legal: take, pass"),

@@ -36,7 +36,7 @@ def read_arrays(path: Path | Traversable, largest: int = LARGEST_FILE) -> dict[s
             for name, size in sizes.items():
                 with packed.open(name) as entry:
                     if _stated_size(entry) > size:
-                        raise ValueError(f"{name} states more values than the file holds")
+                        raise ValueError(f"{name} declares more values than the file holds")
         file.seek(0)
         with np.load(file, allow_pickle=False) as arrays:
             return {name: np.asarray(arrays[name]) for name in arrays.files}

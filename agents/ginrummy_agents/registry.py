@@ -75,9 +75,7 @@ class Agent:
         if "main" in given:
             value = given.pop("main")
             if self.main is None:
-                raise ValueError(
-                    f"{self.name}: no parameter goes without a name ({value!r}); {has}"
-                )
+                raise ValueError(f"{self.name}: has no parameter without a name ({value!r}); {has}")
             if self.main in given:
                 raise ValueError(f"{self.name}: {self.main} is given twice")
             given[self.main] = value

@@ -44,7 +44,7 @@ def format_old_action(action: int) -> str:
     ['draw', 'gin', 'discard As', 'knock Kc']
     """
     if not 0 <= action < NUM_OLD_ACTIONS:
-        raise ValueError(f"{action} is not an action: there are 0..{NUM_OLD_ACTIONS - 1}")
+        raise ValueError(f"{action} is not an action: actions are 0..{NUM_OLD_ACTIONS - 1}")
     if action < DISCARD:
         return _WORDS[action]
     if action < KNOCK:

@@ -30,7 +30,7 @@ RLCARD_KNOCK_REWARD, RLCARD_GIN_REWARD = 0.2, 1.0
 class OldInterface(AECEnv):  # type: ignore[misc]
     """One deal for ``player_0`` and ``player_1``, by PettingZoo's old interface.
 
-    Observations are ``{"observation": int8[4, 52], "action_mask": int8[110]}``: his own, also of
+    Observations are ``{"observation": int8[4, 52], "action_mask": int8[110]}``: their own, also of
     the player who waits, whose mask is zero.
     """
 
@@ -169,7 +169,7 @@ class OldInterface(AECEnv):  # type: ignore[misc]
         return self._mask
 
     def observe(self, agent: str) -> Observation:
-        """Return what the agent sees, in new arrays; the mask is zero unless he is to move."""
+        """Return what the agent sees, in new arrays; the mask is zero unless they are to move."""
         self._require_whole()
         player = AGENTS.index(agent)
         game = self._game

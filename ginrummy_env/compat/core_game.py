@@ -79,7 +79,7 @@ class CoreGame(Game):
         return action - DISCARD
 
     def payoffs(self, knock_reward: float, gin_reward: float) -> tuple[float, float]:
-        """Pay the winner by how he won (an undercut as a knock), all others -deadwood / 100.
+        """Pay the winner by how they won (an undercut as a knock), all others -deadwood / 100.
 
         The deadwood is what counted: after lay-offs, or each player's own in a void deal.
         """

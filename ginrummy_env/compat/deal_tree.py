@@ -199,8 +199,9 @@ def walk(rules: Rules, dealer: int = 1, most: int = MOST_NODES) -> Iterator[Leve
 
 def _too_large(rules: Rules, what: str, most: int) -> ValueError:
     return ValueError(
-        f"the tree of rules {rules_name(rules)} is too large to be walked: {what} where {most:,} "
-        "nodes are allowed; a smaller deck, smaller hands or a lower turn_bound make it smaller"
+        f"the tree of rules {rules_name(rules)} is too large to be walked: {what}, at most "
+        f"{most:,} nodes are allowed; a smaller deck, smaller hands or a lower turn_bound make it "
+        "smaller"
     )
 
 

@@ -115,11 +115,11 @@ class Game(ABC):
 
         Args:
             player: whose hand it is, to move or not.
-            count: 4, or 5 with the cards that he has not seen.
+            count: 4, or 5 with the cards that they have not seen.
 
         Returns:
-            Rows: his hand; the upcard; the rest of the discard pile; cards that his opponent has
-            taken from the pile and holds; all others (in the stock, or unknown in the opponent's
+            Rows: their hand; the upcard; the rest of the discard pile; cards that the opponent took
+            from the pile and holds; all others (in the stock, or unknown in the opponent's
             hand).
         """
         state = self.state

@@ -1,4 +1,4 @@
-"""PettingZoo's ``gin_rummy_v4``, on this project's core: change the import and go on.
+"""PettingZoo's ``gin_rummy_v4``, on this project's core: change the import and continue.
 
 >>> from ginrummy_env.compat import gin_rummy_v4
 >>> env = gin_rummy_v4.env(knock_reward=0.5, gin_reward=1.0)

@@ -9,9 +9,9 @@ lets them be drawn and discarded, and says which discards leave ten points or fe
 - a card just picked up may not be discarded, but may be knocked with;
 - the card that ends a deal is laid nowhere;
 - with two cards left in the stock a player may declare the hand dead or go on picking up; after 200
-  recorded moves (the deal is the first) he can only declare it dead;
+  recorded moves (the deal is the first) the player can only declare it dead;
 - after the end players 0 and 1 each take a step without a choice;
-- a knock or gin is paid whatever the other holds; everybody else pays his own deadwood / 100. No
+- a knock or gin is paid whatever the other holds; everybody else pays their own deadwood / 100. No
   lay-offs, no undercut.
 """
 
@@ -190,7 +190,7 @@ class OldGame(Game):
         return self._gone
 
     def payoffs(self, knock_reward: float, gin_reward: float) -> tuple[float, float]:
-        """Pay who ended the deal by his action, and -deadwood / 100 to everybody else."""
+        """Pay the player who ended the deal, and -deadwood / 100 to everybody else."""
         state = self.state
         paid = [-points / 100 for points in deadwood(state.hands[0]).tolist()]
         outcome = state.outcome.item(0)

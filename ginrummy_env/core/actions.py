@@ -67,7 +67,7 @@ def format_action(action: int) -> str:
         return f"discard {format_card(action)}"
     if KNOCK <= action < DRAW_STOCK:
         return f"knock {format_card(action - KNOCK)}"
-    raise ValueError(f"{action} is not an action: there are 0..{NUM_ACTIONS - 1}")
+    raise ValueError(f"{action} is not an action: actions are 0..{NUM_ACTIONS - 1}")
 
 
 def parse_action(text: str) -> int:

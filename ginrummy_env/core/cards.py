@@ -103,7 +103,7 @@ def hand_points(hands: Hands) -> Points:
 
 
 def card_planes(hands: Hands) -> NDArray[np.bool_]:
-    """Return one flag a card.
+    """Return one flag per card.
 
     Args:
         hands: [...] uint64.

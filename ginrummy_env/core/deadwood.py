@@ -89,7 +89,7 @@ def require_cards(hands: Hands, fewest: int, most: int) -> None:
     if wrong.any():
         hand = hands[wrong][0]
         raise ValueError(
-            f"a hand of {np.bitwise_count(hand)} cards where {fewest} to {most} are needed: "
+            f"a hand of {np.bitwise_count(hand)} cards, expected {fewest} to {most}: "
             f"{format_hand(hand)}"
         )
 

@@ -84,7 +84,7 @@ def require_decks(given: ArrayLike, count: int, rules: Rules = CLASSIC) -> NDArr
     if array.dtype.kind not in "iu":
         raise ValueError(f"a deck is {shape[1]} whole numbers (cards), not {array.dtype}")
     if array.shape != shape:
-        raise ValueError(f"decks of shape {array.shape} where {shape} is needed")
+        raise ValueError(f"decks of shape {array.shape}, expected {shape}")
     wrong = (array < 0) | (array >= NUM_CARDS)
     if wrong.any():
         raise ValueError(f"{array[wrong][0]} is not a card: cards are 0..51 (suit * 13 + rank)")

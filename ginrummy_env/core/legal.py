@@ -168,7 +168,7 @@ def require_actions(actions: ArrayLike, count: int) -> NDArray[np.int16]:
     """
     array = np.asarray(actions)
     if array.shape != (count,):
-        raise ValueError(f"actions of shape {array.shape} where {(count,)} is needed, one per game")
+        raise ValueError(f"actions of shape {array.shape}, expected {(count,)}: one per game")
     if array.dtype == np.int16:
         return array
     if array.dtype.kind not in "iu":

@@ -242,8 +242,8 @@ def planes(observation: Flat) -> Flat:
             cards = observation[..., : count * NUM_CARDS]
             return cards.reshape(*observation.shape[:-1], count, NUM_SUITS, NUM_RANKS)
     raise ValueError(
-        f"observations of {observation.shape[-1]} numbers where {_SIZES[True]} (with derived "
-        f"planes) or {_SIZES[False]} are needed"
+        f"observations of {observation.shape[-1]} numbers, expected {_SIZES[True]} (with "
+        f"derived planes) or {_SIZES[False]}"
     )
 
 

@@ -160,7 +160,7 @@ class Rules:
             raise ValueError(
                 f"num_ranks={self.num_ranks}, num_suits={self.num_suits}, hand_size="
                 f"{self.hand_size}: the deck has {self.num_cards} cards, and two hands, the upcard "
-                f"and at least one card of stock are {2 * self.hand_size + 2}"
+                f"and at least one stock card are {2 * self.hand_size + 2}"
             )
         try:
             void_stock = whole("void_stock", self.void_stock, 0, self.num_stock - 1)

@@ -54,13 +54,15 @@ def sample_states(
     """
     count = len(view)
     if k < 1:
-        raise ValueError(f"k={k}: at least one state a row is needed")
+        raise ValueError(f"k={k}: at least one state per row is needed")
     if rules != view.rules:
         raise ValueError("the rules are not those that the view was made with")
     if weights is not None:
         weights = np.asarray(weights, dtype=np.float64)
         if weights.shape != (count, NUM_CARDS) or not (weights >= 0).all():
-            raise ValueError(f"weights are [{count}, 52] numbers from 0 on, not {weights.shape}")
+            raise ValueError(
+                f"weights are [{count}, 52] numbers of at least 0, not {weights.shape}"
+            )
     keys = _keys(rng.random((count, k, NUM_CARDS)), weights)
     keys[~np.broadcast_to(card_planes(view.unseen)[:, None], keys.shape)] = np.inf
     order = _sorted_cards(keys.reshape(count * k, NUM_CARDS))
@@ -173,7 +175,7 @@ def _decks(
     place = np.arange(NUM_CARDS)
     first = missing[:, None]
     in_stock = (place >= first) & (place < first + stock[:, None])
-    # Sort by (stock or not, place in the stock, card), packed into one number a card.
+    # Sort by (stock or not, place in the stock, card), packed into one number per card.
     numbers = np.where(in_stock, 64 * (place + 2), 64).astype(np.uint16) + order.astype(np.uint16)
     missing_cards = NUM_CARDS - rules.num_cards
     if missing_cards:

@@ -61,7 +61,7 @@ class BatchState:
     """N games in play. Every card of a deal is in one place: a hand, the stock or the pile.
 
     All fields are the batch's own arrays: change them only through `step` and `game`. Fields of
-    one number a game are [N]; two numbers, [N, 2], are by player.
+    one number per game are [N]; two numbers, [N, 2], are by player.
     """
 
     hands: Hands  # [N, 2] uint64, the cards each player holds
@@ -250,7 +250,7 @@ def concatenate(states: list[BatchState]) -> BatchState:
 
 
 def require_rows(rows: ArrayLike, count: int) -> Rows:
-    """Return row numbers as integers: given as such, or as one flag a row.
+    """Return row numbers as integers: given as such, or as one flag per row.
 
     Args:
         rows: [K] row numbers, none twice, or [N] bool.
@@ -271,7 +271,7 @@ def require_rows(rows: ArrayLike, count: int) -> Rows:
         )
     outside = array[(array < 0) | (array >= count)]
     if outside.size:
-        raise ValueError(f"row {outside[0]} does not exist: there are 0..{count - 1}")
+        raise ValueError(f"row {outside[0]} does not exist: rows are 0..{count - 1}")
     if array.size > 1 and np.bincount(array, minlength=count).max() > 1:
         raise ValueError(f"row {np.bincount(array).argmax()} appears twice")
     return array.astype(np.intp)

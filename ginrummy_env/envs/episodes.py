@@ -247,7 +247,7 @@ class Episodes:
         given: list[int | None] = [None] * len(self)
         if is_list(seed):
             if len(seed) != len(self):
-                raise ValueError(f"{len(seed)} seeds where num_envs={len(self)} are needed")
+                raise ValueError(f"{len(seed)} seeds, expected num_envs={len(self)}")
             given = [None if each is None else require_seed(each) for each in seed]
         elif seed is not None:
             self.seed(seeded, require_seed(seed), seeded)
@@ -324,7 +324,7 @@ class Episodes:
     def provenance(self, rows: Rows | None = None) -> dict[str, NDArray[Any]]:
         """Return what names the deck of the deal in play in each row.
 
-        For whoever owns the environment: an agent could work out every hidden card from it.
+        For the owner of the environment: an agent could work out every hidden card from it.
 
         Args:
             rows: [K] row numbers; all if None.

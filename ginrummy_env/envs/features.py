@@ -112,7 +112,7 @@ def features_of_size(size: int) -> str:
         if features.size == size:
             return name
     sizes = ", ".join(f"{name} {features.size}" for name, features in _FEATURES.items())
-    raise ValueError(f"no features have {size} numbers; there are {sizes}")
+    raise ValueError(f"features have {sizes} numbers, not {size}")
 
 
 Chances = Callable[[NDArray[np.integer]], NDArray[np.float64]]

@@ -168,7 +168,7 @@ class LearnerGames:
         self._masks = None
 
     def _start(self, rows: Rows, start: Start | None = None) -> None:
-        """Start the next episode in these rows; games that do not go on are left."""
+        """Start the next episode in these rows; games that do not continue are left."""
         self._leave(rows[~self.episodes.going_on(rows, start)])
         self.episodes.start(rows, start)
 
@@ -223,7 +223,7 @@ class LearnerGames:
         asked = np.asarray(actions)
         if asked.shape != (len(self),):
             raise ValueError(
-                f"actions of shape {asked.shape} where {(len(self),)} is needed, one for each game"
+                f"actions of shape {asked.shape}, expected {(len(self),)}: one per game"
             )
         if asked.dtype.kind not in "iu":
             raise ValueError(f"actions are whole numbers, not {asked.dtype}")
@@ -303,7 +303,7 @@ class LearnerGames:
         return privileged_state(self.state, self.seats)
 
     def _warn(self, illegal: dict[int, str]) -> None:
-        """Warn of the first illegal action, as training without masks would go on for hours."""
+        """Warn of the first illegal action, as training without masks would continue for hours."""
         if illegal and not self._warned:
             self._warned = True
             gymnasium.logger.warn(

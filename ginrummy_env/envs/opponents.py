@@ -1,7 +1,7 @@
 """The policies in the other seats: which plays in which row, and what happens if one fails.
 
-Those that remember (`policy.SeatPolicy`) are told of their games: each game of a row has a seat, a
-number of its own, from the policy's first decision in it until `OtherSeats.leave`.
+Those that remember (`policy.SeatPolicy`) are informed of their games: each game of a row has a
+seat, a number of its own, from the policy's first decision in it until `OtherSeats.leave`.
 """
 
 import sys
@@ -46,7 +46,7 @@ class OpponentError(RuntimeError):
 
 
 MAX_FORFEITS = 3
-"""An opponent that forfeits so many games of a row, one after another, has failed."""
+"""An opponent that forfeits this many games in a row has failed."""
 
 NO_SEAT = -1
 
@@ -102,7 +102,7 @@ class OtherSeats:
     Attributes:
         policies: those in use.
         assignment: [N] intp, which of them plays in each row.
-        remember: whether any of them is told of its games.
+        remember: whether any of them is informed of its games.
     """
 
     def __init__(self, count: int, opponents: Opponents, assignment: ArrayLike | None) -> None:
@@ -148,7 +148,7 @@ class OtherSeats:
             chosen = whole_numbers("assignment", assignment, 0, len(policies) - 1, np.intp)
             if chosen.shape != (count,):
                 raise ValueError(
-                    f"assignment={assignment!r}: {count} whole numbers are needed, one a row"
+                    f"assignment={assignment!r}: {count} whole numbers are needed, one per row"
                 )
         if leave is not None:
             leave()

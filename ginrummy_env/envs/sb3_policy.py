@@ -77,7 +77,7 @@ class SB3Policy:
         self._parts = list(space.spaces) if isinstance(space, spaces.Dict) else None
         flat = space["observation"] if self._parts else space
         if not isinstance(flat, spaces.Box) or len(flat.shape) != 1:
-            raise ValueError(f"{self.name} observes {space}, which no environment here shows")
+            raise ValueError(f"{self.name} observes {space}, which no environment here provides")
         self._features = features_of(features or features_of_size(flat.shape[0]))
         self._count = space["history"].shape[0] if "history" in (self._parts or ()) else 0
         policy = model.policy

@@ -258,7 +258,7 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
         if len(chosen) == self.num_envs:
             self.set_opponent(policy)
         elif isinstance(policy, OpponentPool):
-            raise ValueError("a pool plays in all rows or in none: leave indices out")
+            raise ValueError("a pool plays in all rows or none: leave indices out")
         else:
             self.games.set_opponent_in(np.array([row.number for row in chosen]), policy)
 

@@ -1,6 +1,6 @@
 """Two seats, one batch: N games in which both players learn.
 
-In each row whoever is to move is asked, be it player 0 or 1, so every decision of a game is one
+In each row the player to move is asked, 0 or 1, so every decision of a game is one
 that can be learned from. `player_steps` and `gae` turn what was collected into what each player's
 own line of decisions needs.
 """

@@ -68,7 +68,7 @@ def read_start(options: Mapping[str, Any], count: int, episodes: EpisodeOptions)
     given: dict[str, Any] = {}
     if start is not None:
         if not isinstance(start, Mapping):
-            raise ValueError(f"start={quoted(start)}: a dict is needed, as {{'scores': ...}}")
+            raise ValueError(f"start={quoted(start)}: a dict is needed, such as {{'scores': ...}}")
         given = reset_options(start, *START_OPTIONS)
         given = {name: value for name, value in given.items() if value is not None}
     others = given.keys() - {"record", "deal", "action"}

@@ -146,7 +146,7 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
                 has; a list begins in each row the stream that the single environment has with that
                 seed (None: the row's next game). Without one each row's next game is dealt.
             options: ``{"reset_mask": [N] bool}``: only these rows are reset, the others are left as
-                they are; ``{"deck": cards in dealing order, or one deck a row; "dealer": 0 or 1,
+                they are; ``{"deck": cards in dealing order, or one deck per row; "dealer": 0 or 1,
                 or [K]; "start": {"scores": [80, 90], ...}}`` for the rows that are reset, see
                 `starts.read_start`. Each may be missing.
 

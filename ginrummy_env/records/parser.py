@@ -1,4 +1,4 @@
-"""The text of records taken apart, with the line of everything. `writer` shows the format."""
+"""The text of records parsed, with the line number of everything. `writer` shows the format."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -127,7 +127,7 @@ class _Lines:
     def take(self, what: str) -> str:
         """Return the next line; ``what`` says what it should be."""
         if self._next is None:
-            raise RecordError(f"the record breaks off: {what} is missing", self.number or None)
+            raise RecordError(f"the record ends too early: {what} is missing", self.number or None)
         self.number, text = self._next
         self._next = next(self._lines, None)
         self.taken.append(text)
@@ -168,7 +168,7 @@ class _Lines:
         """Return the cards that a text names; each is taken from those that are ``left``."""
         words = text.split(" ")
         if len(words) != count:
-            raise self.wrong(f"{len(words)} cards where {count} are needed")
+            raise self.wrong(f"{len(words)} cards, expected {count}")
         cards = tuple(map(self.card, words))
         for card in cards:
             if card not in left:

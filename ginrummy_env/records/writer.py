@@ -35,7 +35,7 @@
 - Turns: the card after ``draw`` or ``take`` is the one that came.
 - ``values``, ``intervals``, ``note`` and ``estimate``: remarks on an action of the deal, counted
   from 0. Intervals are of the differences from the first action there: half their width, 95 %. The
-  estimate says how likely cards are in the hand of the opponent of whoever acts.
+  estimate says how likely cards are in the hand of the opponent of the player who acts.
 - What follows ``end`` is what the engine makes of the actions; reading compares the words.
 - A game ends with ``final scores 284 70; winner 0``; one that is not over with ``unfinished``.
 - ``check``: CRC-32 of the lines above it. It finds what replaying cannot, such as a changed bonus

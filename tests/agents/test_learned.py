@@ -236,7 +236,7 @@ class TestFiles:
     def test_damaged_files(self, path, keep):
         content = path.read_bytes()
         path.write_bytes(content[: int(len(content) * keep) if keep == 0.5 else keep])
-        with pytest.raises(PolicyFileError, match=r"policy\.npz: not a policy, or damaged"):
+        with pytest.raises(PolicyFileError, match=r"policy\.npz: not a policy, or corrupt"):
             Network.load(path)
 
     def test_flipped_bits(self, path):

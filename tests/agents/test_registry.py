@@ -41,7 +41,7 @@ def test_parameters_by_name_and_without():
     ("text", "message"),
     [
         ("simple:limit=4", "simple: unknown parameter 'limit'; it has knock"),
-        ("random:3", "random: no parameter goes without a name .3.; it has none"),
+        ("random:3", "random: has no parameter without a name .3.; it has none"),
         ("random:knock=3", "random: unknown parameter 'knock'; it has none"),
         ("simple:4,knock=5", "simple: knock is given twice"),
         ("simple:knock=-1", "knock=-1: a whole number from 0 to 98 is needed"),

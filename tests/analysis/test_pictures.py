@@ -55,7 +55,7 @@ def test_shades_have_their_number(view):
 
 
 def test_an_observation_of_another_size_is_refused():
-    with pytest.raises(ValueError, match="numbers where"):
+    with pytest.raises(ValueError, match="numbers, expected"):
         observation_picture(np.zeros(7, dtype=np.float32))
 
 

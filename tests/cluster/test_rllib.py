@@ -184,7 +184,7 @@ class TestRun:
             (shutil.copytree if path.is_dir() else shutil.copy)(path, tmp_path / path.name)
         last = max(tmp_path.glob("checkpoint-*"))
         max(last.rglob("*.pkl"), key=lambda path: path.stat().st_size).write_bytes(b"other")
-        with pytest.raises(ResultError, match=rf"{last.name}: damaged.* --resume --previous"):
+        with pytest.raises(ResultError, match=rf"{last.name}: corrupt.* --resume --previous"):
             train(tmp_path, None, 1)
         assert ginrummy(["rllib", str(run[0]), "--resume", "--set", "width=4"]) == 2
         assert "keeps its settings" in capsys.readouterr().err

@@ -58,7 +58,7 @@ def test_words_that_are_no_action(words):
 
 @pytest.mark.parametrize("number", [-1, 108, 255])
 def test_numbers_that_are_no_action(number):
-    with pytest.raises(ValueError, match=f"{number} is not an action: there are 0..107"):
+    with pytest.raises(ValueError, match=f"{number} is not an action: actions are 0..107"):
         format_action(number)
     assert describe(number) == f"action {number} (there are 0..107)"
 

@@ -226,10 +226,10 @@ def test_no_hands_at_all():
 @pytest.mark.parametrize(
     ("question", "cards_held", "message"),
     [
-        pytest.param(deadwood, 12, "a hand of 12 cards where 0 to 11 are needed: As 2s", id="12"),
-        pytest.param(deadwood_after_discard, 0, "0 cards where 1 to 11 are needed", id="none"),
-        pytest.param(deadwood_after_discard, 12, "12 cards where 1 to 11 are needed: A", id="more"),
-        pytest.param(least_after_discard, 1, "1 cards where 2 to 11 are needed: As", id="least"),
+        pytest.param(deadwood, 12, "a hand of 12 cards, expected 0 to 11: As 2s", id="12"),
+        pytest.param(deadwood_after_discard, 0, "0 cards, expected 1 to 11", id="none"),
+        pytest.param(deadwood_after_discard, 12, "12 cards, expected 1 to 11: A", id="more"),
+        pytest.param(least_after_discard, 1, "1 cards, expected 2 to 11: As", id="least"),
     ],
 )
 def test_hands_of_a_wrong_size(question, cards_held, message):

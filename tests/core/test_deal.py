@@ -201,8 +201,8 @@ GOOD = list(range(52))
         pytest.param([GOOD, [0, *range(51)]], "deck 1: As appears twice", id="in the second deck"),
         pytest.param([[*range(51), 52]], "52 is not a card: cards are 0..51", id="no such card"),
         pytest.param([[*range(51), -1]], "-1 is not a card: cards are 0..51", id="no card"),
-        pytest.param([GOOD[:51]], r"shape \(1, 51\) where \(\d, 52\)", id="a card missing"),
-        pytest.param(GOOD, r"shape \(52,\) where \(\d, 52\)", id="one deck, not a batch"),
+        pytest.param([GOOD[:51]], r"shape \(1, 51\), expected \(\d, 52\)", id="a card missing"),
+        pytest.param(GOOD, r"shape \(52,\), expected \(\d, 52\)", id="one deck, not a batch"),
         pytest.param([[float(each) for each in GOOD]], "whole numbers .* not float64", id="floats"),
         pytest.param([["As"] * 52], "whole numbers .*, not <U2", id="text"),
     ],
@@ -216,5 +216,5 @@ def test_what_is_no_deck(given, message):
 
 
 def test_as_many_decks_as_games():
-    with pytest.raises(ValueError, match=r"decks of shape \(1, 52\) where \(2, 52\) is needed"):
+    with pytest.raises(ValueError, match=r"decks of shape \(1, 52\), expected \(2, 52\)"):
         new_games(0, 2, CLASSIC, decks=[GOOD])

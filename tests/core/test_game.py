@@ -180,7 +180,7 @@ def test_only_deals_that_are_over_are_followed():
     [
         pytest.param([0], "row 0: no next deal in phase OPENING, only in DEAL_OVER", id="running"),
         pytest.param([1, 2], "row 2: no next deal in phase GAME_OVER", id="the game is over"),
-        pytest.param([1, 3], "row 3 does not exist: there are 0..2", id="behind the last"),
+        pytest.param([1, 3], "row 3 does not exist: rows are 0..2", id="behind the last"),
         pytest.param([-2], "row -2 does not exist", id="negative"),
         pytest.param([1, 1], "row 1 appears twice", id="twice"),
         pytest.param([1.0], "rows of type float64", id="no whole number"),
@@ -202,7 +202,7 @@ def test_a_next_deal_with_a_bad_deck_changes_nothing():
     before = state.copy()
     with pytest.raises(ValueError, match="deck 0: As appears twice"):
         next_deals(state, CLASSIC, [1], decks=[[0, *range(51)]])
-    with pytest.raises(ValueError, match=r"shape \(1, 52\) where \(2, 52\)"):
+    with pytest.raises(ValueError, match=r"shape \(1, 52\), expected \(2, 52\)"):
         next_deals(state, CLASSIC, decks=[list(range(52))])
     with pytest.raises(ValueError, match="deck 0: As appears twice"):
         restart(state, [1], 5, [5], CLASSIC, decks=[[0, *range(51)]])

@@ -323,9 +323,9 @@ def test_the_first_illegal_row_is_named():
 @pytest.mark.parametrize(
     ("actions", "message"),
     [
-        pytest.param([106, 106], r"shape \(2,\) where \(3,\) is needed", id="too few"),
-        pytest.param([[106] * 3], r"shape \(1, 3\) where \(3,\) is needed", id="two dimensions"),
-        pytest.param(106, r"shape \(\) where \(3,\) is needed", id="one for all"),
+        pytest.param([106, 106], r"shape \(2,\), expected \(3,\)", id="too few"),
+        pytest.param([[106] * 3], r"shape \(1, 3\), expected \(3,\)", id="two dimensions"),
+        pytest.param(106, r"shape \(\), expected \(3,\)", id="one for all"),
         pytest.param([106.0] * 3, "whole numbers, not float64", id="floats"),
         pytest.param([True] * 3, "whole numbers, not bool", id="flags"),
         pytest.param(["pass"] * 3, "whole numbers, not <U4", id="words"),

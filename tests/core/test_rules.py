@@ -118,12 +118,12 @@ def test_bounds_of_the_numbers(name, low, high):
         pytest.param(
             {"num_ranks": 5},
             "num_ranks=5, num_suits=4, hand_size=10: the deck has 20 cards, and two hands, the "
-            "upcard and at least one card of stock are 22",
+            "upcard and at least one stock card are 22",
             id="more dealt than there is",
         ),
         pytest.param(
             {"num_ranks": 7, "num_suits": 1, "hand_size": 3},
-            "the deck has 7 cards, and two hands, the upcard and at least one card of stock are 8",
+            "the deck has 7 cards, and two hands, the upcard and at least one stock card are 8",
             id="no stock",
         ),
         pytest.param(

@@ -76,7 +76,7 @@ def test_decks_that_are_given():
     assert state.deck[0].tolist() == [NO_CARD] * 44 + ascending
     with pytest.raises(ValueError, match="5s is not in a deck of 2 suits and 4 ranks"):
         require_decks([[4, *ascending[1:]]], 1, NANO)
-    with pytest.raises(ValueError, match=r"decks of shape \(1, 52\) where \(1, 8\) is needed"):
+    with pytest.raises(ValueError, match=r"decks of shape \(1, 52\), expected \(1, 8\)"):
         new_games(0, 1, NANO, decks=[range(52)])
 
 

@@ -103,8 +103,8 @@ def test_rows_can_change_places(middle):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        pytest.param([0, 3], "row 3 does not exist: there are 0..2", id="behind the last"),
-        pytest.param([-1], "row -1 does not exist: there are 0..2", id="negative"),
+        pytest.param([0, 3], "row 3 does not exist: rows are 0..2", id="behind the last"),
+        pytest.param([-1], "row -1 does not exist: rows are 0..2", id="negative"),
         pytest.param([1, 0, 1], "row 1 appears twice", id="twice"),
         pytest.param([0.7], "rows of type float64", id="no whole number"),
         pytest.param([[0, 1]], r"shape \(1, 2\)", id="two dimensions"),

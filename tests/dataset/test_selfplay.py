@@ -406,10 +406,10 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("name", "damage", "says"),
         [
-            ("positions/00001.parquet", b"nothing", "damaged or replaced"),
-            ("positions/00001.parquet", "flip", "damaged or replaced"),
-            ("positions/00001.parquet", "games/00001.parquet", "damaged or replaced"),
-            ("positions/00001.parquet", "positions/00000.parquet", "damaged or replaced"),
+            ("positions/00001.parquet", b"nothing", "corrupt or replaced"),
+            ("positions/00001.parquet", "flip", "corrupt or replaced"),
+            ("positions/00001.parquet", "games/00001.parquet", "corrupt or replaced"),
+            ("positions/00001.parquet", "positions/00000.parquet", "corrupt or replaced"),
             ("positions/00001.parquet", None, "No such file"),
             ("manifest/00001.json", "manifest/00000.json", "misnamed"),
             ("manifest/00001.json", b'{"shard": 1}', "corrupt"),

@@ -129,7 +129,7 @@ def test_a_wrong_action_changes_nothing(wrong):
 def test_reset_comes_first_and_bad_arguments_are_named():
     with pytest.raises(ResetNeeded, match="reset"):
         GinRummySelfPlayEnv(2).step([104, 104])
-    with pytest.raises(ValueError, match="2 seeds where num_envs=3"):
+    with pytest.raises(ValueError, match="2 seeds, expected num_envs=3"):
         GinRummySelfPlayEnv(3).reset(seed=[1, 2])
     for options, word in (({"episode": "hand"}, "episode"), ({"max_deals": 0}, "max_deals")):
         with pytest.raises(ValueError, match=word):

@@ -61,7 +61,7 @@ def test_a_deck_is_given_and_a_wrong_one_is_named():
     deck = cards_of(NANO.full_deck)
     env.reset(seed=0, options={"deck": deck, "dealer": 1})
     assert env.unwrapped.games.state.deck[0, -8:].tolist() == deck
-    with pytest.raises(ValueError, match=r"decks of shape \(52,\) where \(1, 8\) is needed"):
+    with pytest.raises(ValueError, match=r"decks of shape \(52,\), expected \(1, 8\)"):
         env.reset(options={"deck": list(range(52))})
     with pytest.raises(ValueError, match="hand_size=10: the deck has 20 cards"):
         gymnasium.make("ginrummy_env/GinRummy-v0", rules={"num_ranks": 5})

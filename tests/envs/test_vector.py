@@ -193,7 +193,7 @@ def test_reset_by_mask():
     ]:
         with pytest.raises(error, match="reset_mask"):
             env.reset(options={"reset_mask": wrong})
-    with pytest.raises(ValueError, match="2 seeds where num_envs=6"):
+    with pytest.raises(ValueError, match="2 seeds, expected num_envs=6"):
         env.reset(seed=[1, 2])
 
 

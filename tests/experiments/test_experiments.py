@@ -388,5 +388,5 @@ def test_the_command_writes_tables_and_pictures(rows, tmp_path):
 
 
 def test_an_unknown_experiment_is_refused():
-    with pytest.raises(ValueError, match="no experiment 'E99'; there are E1, E2"):
+    with pytest.raises(ValueError, match="unknown experiment 'E99'; the experiments are E1, E2"):
         run(Lab(), ["E99"])

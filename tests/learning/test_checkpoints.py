@@ -60,7 +60,7 @@ def test_a_damaged_one_is_named_and_the_other_offered_if_intact(written, how):
     folder, suffix, make = written
     before, last = sorted(folder.glob("checkpoint-*"))
     damaged(last, how)
-    with pytest.raises(ResultError, match=rf"{last.name}: damaged.*\(step two\) is intact"):
+    with pytest.raises(ResultError, match=rf"{last.name}: corrupt.*\(step two\) is intact"):
         Checkpoints(folder, suffix).open()
     checkpoints = Checkpoints(folder, suffix)
     assert text_of(checkpoints.open(previous=True)) == "two"
@@ -70,7 +70,7 @@ def test_a_damaged_one_is_named_and_the_other_offered_if_intact(written, how):
     assert len(list(folder.glob("checkpoint-*"))) == 2
     damaged(max(folder.glob("checkpoint-*")), how)
     damaged(before, how)
-    with pytest.raises(ResultError, match=r"damaged or missing[^;]*$"):
+    with pytest.raises(ResultError, match=r"corrupt or missing[^;]*$"):
         Checkpoints(folder, suffix).open()
 
 

@@ -181,12 +181,12 @@ class TestRunsThatCanNotBe:
         content = bytearray(last.read_bytes())
         content[len(content) // 2] ^= 1
         last.write_bytes(content)
-        with pytest.raises(ResultError, match=rf"{last.name}: damaged.* --resume --previous"):
+        with pytest.raises(ResultError, match=rf"{last.name}: corrupt.* --resume --previous"):
             train(copy, resume=True)
         taken, saved = Run.resume(copy, previous=True)
         assert saved is not None
         assert taken.progress.steps >= run[1]["steps"]
-        with pytest.raises(ResultError, match="damaged or missing"):
+        with pytest.raises(ResultError, match="corrupt or missing"):
             Run.extend(copy, {"steps": 4_096})
         assert (copy / "settings.json").read_bytes() == (run[0] / "settings.json").read_bytes()
 

@@ -166,7 +166,7 @@ def test_a_best_response_of_the_same_play_is_in_the_card(tiny):
     }  # fmt: skip
     card, _ = benchmark("gold", protocol=tiny, best_responses=[found])
     assert "60.0 (50.0–70.0)" in ladder_markdown([card])
-    for wrong, says in (({"play": "x"}, "plays otherwise"), ({"rules": "classic"}, "no such")):
+    for wrong, says in (({"play": "x"}, "plays differently"), ({"rules": "classic"}, "no such")):
         with pytest.raises(ValueError, match=says):
             benchmark("gold", protocol=tiny, best_responses=[{**found, **wrong}])
     with pytest.raises(ValueError, match="two best"):

@@ -88,11 +88,11 @@ def _read_action(action: object, content: bytes) -> int | None:
     if isinstance(action, bool) or not isinstance(action, int):
         raise ValueError(f"answered {shortened(content)}: the number or the words of an action")
     if not 0 <= action < NUM_ACTIONS:
-        raise ValueError(f"answered action {action}: there are 0 to {NUM_ACTIONS - 1}")
+        raise ValueError(f"answered action {action}: actions are 0 to {NUM_ACTIONS - 1}")
     return action
 
 
 def _read_melds(melds: object) -> Melds:
     if not isinstance(melds, list) or not all(isinstance(meld, str) for meld in melds):
-        raise ValueError('"melds" must be a list of texts such as "5h 6h 7h"')
+        raise ValueError('"melds" must be a list of strings such as "5h 6h 7h"')
     return tuple(int(parse_hand(meld)) for meld in melds)

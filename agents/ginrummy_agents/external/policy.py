@@ -24,7 +24,7 @@ from ginrummy_env.core.view import View
 from ginrummy_env.policy import Forfeit, Melds, Showdown
 
 MAX_FAILURES = 3
-"""A program that ends so many times without finishing a game is not started again."""
+"""A program that ends this many times without finishing a game is not started again."""
 
 SETTLEMENTS = ("exact", "own")
 """Values of the option ``melds``."""

@@ -25,7 +25,7 @@ class Game:
     seat: int
     deal: int = -1
     reported: int = 0
-    """Actions of this deal that the program has been told of."""
+    """Actions of this deal that the program has been sent."""
     seconds: float = 0.0
     melds: Melds | None = None
     """That came with the knock in this deal."""
@@ -108,7 +108,7 @@ class Session:
                     raise ProgramError(str(error), Forfeit.UNREADABLE) from None
                 place = waiting.pop(answer.game, None)
                 if place is None:
-                    said = f"answered for game {answer.game}, which waited for no answer"
+                    said = f"answered for game {answer.game}, which was not waiting for an answer"
                     raise ProgramError(said, Forfeit.UNREADABLE)
                 game = games[place]
                 game.seconds += share

@@ -33,7 +33,7 @@ AHEAD = {
     "take": "at the upcard, if it may be taken: deadwood that taking it saves / 10, at most 1; and "
     "1 more if it is melded in every arrangement of least deadwood",
 }
-"""The planes that look ahead, in order, each for cards worth a thought (`lookahead.candidates`)."""
+"""The planes that look ahead, in order, each for candidate cards (`lookahead.candidates`)."""
 
 _LOOKS = Lookahead()
 

@@ -117,7 +117,7 @@ class Network:
             raise ValueError(f"arrays {sorted(set(shapes) ^ set(arrays))} are missing or unknown")
         for name, shape in shapes.items():
             if arrays[name].shape != shape:
-                raise ValueError(f"{name} of shape {arrays[name].shape} where {shape} is needed")
+                raise ValueError(f"{name} of shape {arrays[name].shape}, expected {shape}")
         require_finite(arrays)
         with np.errstate(over="ignore"):
             self.arrays = {name: array.astype(np.float32) for name, array in arrays.items()}
@@ -242,14 +242,14 @@ class Network:
             arrays = read_arrays(path)
             about = json.loads(str(arrays.pop("about")))
             if about["format"] != FORMAT:
-                raise ValueError(f"format {about['format']} where {FORMAT} is read")
+                raise ValueError(f"format {about['format']}, expected {FORMAT}")
             network = cls(arrays, about)
             if tuple(about["features"]) != network._names():
                 raise ValueError("it was trained on observations of another version")
         except FileNotFoundError:
             raise PolicyFileError(f"{path}: no such file") from None
         except Exception as error:  # damaged bytes make zipfile and numpy raise nearly anything
-            raise PolicyFileError(f"{path}: not a policy, or damaged ({error})") from error
+            raise PolicyFileError(f"{path}: not a policy, or corrupt ({error})") from error
         return network
 
 

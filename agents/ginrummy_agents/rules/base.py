@@ -24,7 +24,7 @@ from ginrummy_env.core.types import Cards, Flags, Hands, Int8, Points, Rows, Uni
 from ginrummy_env.core.view import View
 
 ANY_DEADWOOD = 98
-"""No ten cards have more: whoever knocks with this much knocks as soon as the rules allow."""
+"""No ten cards have more: a player who knocks with this much knocks as soon as the rules allow."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class RuleAgent(Parametrized, ABC):
 
         Args:
             view: N rows.
-            rng: one number a row is drawn from it.
+            rng: one number per row is drawn from it.
         """
         uniforms = rng.random((len(view),))
         phases = np.where(view.to_move, view.phase, np.int8(Phase.DEAL_OVER))

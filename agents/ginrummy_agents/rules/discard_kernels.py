@@ -1,4 +1,4 @@
-"""Which discards are worth a thought, compiled by numba: what `lookahead` does with arrays.
+"""Candidate discards, compiled by numba: what `lookahead` does with arrays.
 
 Imported only where `compiled.in_use`; see `ginrummy_agents.kernels`.
 """
@@ -62,7 +62,7 @@ def loose_cards(hand: Any, every: Any) -> Any:
 
 @_kernel
 def candidates(hand: Any, taken: Any, stays: Any) -> Any:
-    """Return the discards worth a thought as a mask, those that leave too much among them."""
+    """Return the candidate discards as a mask, those that leave too much among them."""
     legal = hand & ~stays
     loose = loose_cards(hand, True) & ~taken
     dear = np.int64(DEAREST[ranks(loose)])
@@ -81,7 +81,7 @@ def candidates(hand: Any, taken: Any, stays: Any) -> Any:
 
 @_kernel
 def candidates_listed(hand: Any, taken: Any, stays: Any, cards: Any, lefts: Any) -> Any:
-    """Return how many discards are worth a thought, and the least deadwood that one leaves.
+    """Return the number of candidate discards, and the least deadwood that one leaves.
 
     Args:
         hand, taken, stays: as for `lookahead.candidates_listed`, of one row.

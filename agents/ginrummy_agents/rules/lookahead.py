@@ -131,7 +131,7 @@ def own_turns(view: View, rows: Rows) -> Points:
 
 
 def candidates(hands: Hands, taken: Hands, stays: Hands) -> Hands:
-    """Return the discards worth a thought (see `Lookahead`), [K] uint64, at least one card a row.
+    """Return the candidate discards (see `Lookahead`), [K] uint64, at least one card per row.
 
     Args:
         hands, taken, stays: as for `candidates_listed`.
@@ -141,7 +141,7 @@ def candidates(hands: Hands, taken: Hands, stays: Hands) -> Hands:
 
 
 def candidates_listed(hands: Hands, taken: Hands, stays: Hands) -> tuple[Rows, Cards, Points]:
-    """Return the discards worth a thought (see `Lookahead`) with the deadwood that each leaves.
+    """Return the candidate discards (see `Lookahead`) with the deadwood that each leaves.
 
     Args:
         hands: [K] uint64, eleven cards.

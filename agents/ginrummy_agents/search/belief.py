@@ -2,9 +2,9 @@
 
 Each unseen card's odds of being the opponent's are the odds if their play said nothing, times a
 factor for each thing known that bears on the card (`FEATURES`); the factors were fitted to the true
-hands of agents of several kinds, apart for stages of the deal (`ginrummy fit belief`). Cards drawn
-by such odds one by one lack the melds of a hand that was played, so of several hands one is kept,
-the likelier the less deadwood it has.
+hands of agents of several kinds, by stage of the deal (`ginrummy fit belief`). Cards drawn one by
+one by such odds lack the melds of a hand that was played, so of several hands one is kept, the
+likelier the less deadwood it has.
 """
 
 from dataclasses import dataclass

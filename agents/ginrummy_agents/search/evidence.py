@@ -43,7 +43,7 @@ class Undone:
     """What one turn of the opponent says of W hands, and the hands before it."""
 
     least: Points  # [W] int16, least deadwood that a discard would have left
-    dearer: Float  # [W] points by which the discard left more; infinite if not worth a thought
+    dearer: Float  # [W] points by which the discard left more; infinite if it is not a candidate
     worse: Float  # [W] points of the deal by which `Champion` thinks it worse than the best
     wrong: Flags  # [W] whether they would not have taken the upcard, or not have left it
     before: Hands  # [W] uint64

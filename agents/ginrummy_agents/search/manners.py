@@ -22,13 +22,13 @@ class Manner:
     share: float
     """How often one meets them."""
     style: Style
-    """How they play in rollouts; when it knocks says what not knocking tells of their hand."""
+    """How they play in rollouts; when it knocks says what not knocking reveals about their hand."""
     knock_doubt: float
     """How likely they are not to knock where the style would."""
     weighs: bool
     """Whether they weigh discards as `Champion` does; else only the deadwood left."""
     scale: float
-    """A discard worse than the best by so many points is thrown e times less often."""
+    """A discard worse than the best by this many points is thrown e times less often."""
 
 
 CHAMPION_EAAI = (6, 6, 6, 6, 7, 9, NEVER)

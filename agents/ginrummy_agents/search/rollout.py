@@ -40,8 +40,8 @@ class Style:
     It takes the upcard iff that is melded and lowers its deadwood. It throws the dearest loose
     card, or one that may not become a meld with another loose card if that costs at most ``alone``
     points, or one with a single way to if that costs at most ``weak``. It lays gin down, and knocks
-    if it has at least ``knock_from`` points (the rules say how many at most): whoever can win much
-    by waiting does not knock with few.
+    if it has at least ``knock_from`` points (the rules say how many at most): a player who can win
+    much by waiting does not knock with few.
     """
 
     knock_from: tuple[int, ...] = (NEVER,)

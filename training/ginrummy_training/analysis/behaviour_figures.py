@@ -32,7 +32,7 @@ def _lines(
 
 @styled
 def knock_picture(tables: Mapping[str, pd.DataFrame]) -> Picture:
-    """Return how often agents knock when they can, gin apart: by turn (above) and by the score.
+    """Return how often agents knock when they can, without gin: by turn (above) and by the score.
 
     Args:
         tables: of `habits`, by what the lines are called; six at most.
@@ -42,7 +42,7 @@ def knock_picture(tables: Mapping[str, pd.DataFrame]) -> Picture:
     by_turn.set_xticks(range(TURNS), _TURN_NAMES)
     by_turn.set_xlim(-0.4, TURNS - 0.6)
     by_turn.set_xlabel("own turn of the deal")
-    by_turn.set_title("knocks, % of the chances to (gin apart)")
+    by_turn.set_title("knocks, % of the chances to (without gin)")
     _lines(by_lead, tables, "lead", list(LEADS))
     by_lead.set_xticks(range(len(LEADS)), [lead.replace(" ", "\n", 1) for lead in LEADS])
     by_lead.set_xlim(-0.4, len(LEADS) - 0.6)

@@ -93,7 +93,7 @@ def kept(name: str, make: Callable[[], Any], **settings: Any) -> pd.DataFrame:
             raise ResultError(f"{path}: made with settings that do not fit its name")
         return pd.DataFrame(found["data"], columns=found["columns"])
     except (KeyError, TypeError) as error:
-        raise ResultError(f"{path}: damaged ({type(error).__name__}: {error})") from error
+        raise ResultError(f"{path}: corrupt ({type(error).__name__}: {error})") from error
 
 
 def _mark(about: dict[str, Any]) -> str:

@@ -2,7 +2,7 @@
 
 Each is run from top to bottom by this interpreter, whatever kernels the machine has, and written
 whole once its last cell has run. Results that take long are kept by the notebooks themselves
-(`ginrummy_training.analysis.notebook_cache`), so what was interrupted goes on.
+(`ginrummy_training.analysis.notebook_cache`), so an interrupted run resumes.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ def execute(path: Path, folder: Path, *, fast: bool = False, say: Any = None) ->
     try:
         notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, nbformat.reader.NotJSONError) as error:
-        raise ResultError(f"{path}: no notebook, or damaged ({error})") from error
+        raise ResultError(f"{path}: not a notebook, or corrupt ({error})") from error
     code = [number for number, cell in enumerate(notebook.cells) if cell.cell_type == "code"]
     start = perf_counter()
 

@@ -113,7 +113,7 @@ def typed_view(
     stock = rules.num_cards - size - few - len(cards)
     phase = Phase.DISCARD if size > few else Phase.OPENING if opening else Phase.DRAW
     if phase != Phase.DISCARD and not cards:
-        raise ValueError("before a draw there is an upcard: the discard pile is empty")
+        raise ValueError("the discard pile is empty: before a draw there must be an upcard")
     if stock <= rules.void_stock or len(cards) > rules.num_pile:
         raise ValueError(f"{len(cards)} cards in the pile leave {stock} in the stock: it is over")
     just = card_of(taken) if taken else NO_CARD

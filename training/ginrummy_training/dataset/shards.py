@@ -233,7 +233,7 @@ class Entry:
             raise ResultError(f"{file}: {error.strerror}, but {self.path} names it") from error
         if hashlib.sha256(content).hexdigest() != self.sha256[part]:
             raise ResultError(
-                f"{file}: damaged or replaced: its SHA-256 is not that of {self.path}; "
+                f"{file}: corrupt or replaced: its SHA-256 is not that of {self.path}; "
                 "the command that made the folder makes it again"
             )
         return content
@@ -296,5 +296,7 @@ def _entry(path: Path, data: str) -> Entry:
     except (KeyError, TypeError, ValueError) as error:
         raise ResultError(f"{path}: corrupt ({type(error).__name__}: {error})") from error
     if other or path.stem != f"{number:05d}":
-        raise ResultError(f"{path}: of other data than {path.parents[1] / CARD}, or misnamed")
+        raise ResultError(
+            f"{path}: belongs to other data than {path.parents[1] / CARD}, or misnamed"
+        )
     return Entry(path, number, games, positions, sha256)

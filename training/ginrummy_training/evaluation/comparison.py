@@ -39,7 +39,7 @@ def compare(
         rules: a preset's name or Rules.
         games: of each match; even.
         seed: of decks and agents.
-        max_deals: a game is stopped after so many deals; it counts as a draw.
+        max_deals: a game is stopped after this many deals; it counts as a draw.
         workers: processes; they change the speed, never a game.
         progress: called as games end.
 

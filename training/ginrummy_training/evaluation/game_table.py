@@ -81,7 +81,7 @@ def flaw(columns: Mapping[str, NDArray[Any]], rules: Rules, max_deals: int, game
     Args:
         columns: by name, as they were read from a file.
         rules: of the games.
-        max_deals: a game is stopped after so many deals.
+        max_deals: a game is stopped after this many deals.
         games: all numbers are below this.
     """
     names = GAME.names or ()

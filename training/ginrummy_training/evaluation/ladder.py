@@ -69,7 +69,7 @@ class Ladder:
             force: whether all may be played again where code or agents have changed since.
 
         Raises:
-            ValueError: the name is taken or no name, or there is no such agent.
+            ValueError: the name is taken or invalid, or there is no such agent.
             ResultError: the ladder's code or agents have changed since it was played.
         """
         if not name.strip() or name != name.strip() or not name.isprintable():
@@ -135,8 +135,8 @@ or agents have changed since the ladder was played. Ctrl-C pauses; the same comm
 are not kept in the repository: pairings whose games are missing are played again first, which gives
 the same games.
 
-The order is not a line: an agent may beat another by more than their ratings say. The cross tables
-show it.
+Strength is not one-dimensional: an agent may beat another by more than their ratings suggest. The
+cross tables show it.
 """
 
 

@@ -109,7 +109,7 @@ class Lockstep:
             rules: the settings.
             seed: of decks and agents.
             batch: games at once.
-            max_deals: a game is stopped after so many deals and has no winner.
+            max_deals: a game is stopped after this many deals and has no winner.
             recorder: is given every deal that ends or is forfeited; its keys are the games' places
                 in ``games``.
         """

@@ -85,7 +85,7 @@ def play_match(
         rules: a preset's name, settings or Rules.
         workers: processes. Like ``batch`` it changes the speed, never a game.
         batch: games at once, over all workers.
-        max_deals: a game is stopped after so many deals; it counts as a draw.
+        max_deals: a game is stopped after this many deals; it counts as a draw.
         out: a file (.npz) that keeps the games. If it exists, only games that it lacks are played.
         progress: called as games end.
         runner: plays the games in place of ``workers``, such as `cluster.ray_runner.RayRunner`.
@@ -207,7 +207,7 @@ def match_records(
         forfeited = bool(row["forfeit_a"] or row["forfeit_b"])
         if record.scores != tuple(points) or len(record.deals) != row["deals"] + forfeited:
             raise ResultError(
-                f"game {number} was played before, and comes out otherwise when it is played "
+                f"game {number} was played before, and comes out differently when it is played "
                 "again: an agent has chance of its own. Records are written with the games: play "
                 f"the match again with records in another folder, or here with --force"
             )
@@ -235,7 +235,7 @@ def play_matches(
     runner: Runner | None = None,
     force: bool = False,
 ) -> list[MatchResult]:
-    """Play several matches of so many games each; see `play_match`.
+    """Play several matches of ``games`` games each; see `play_match`.
 
     Args:
         matches: played in this order.
@@ -348,4 +348,4 @@ class _Store:
         reason = difference(fingerprints(texts), result.made_by)
         if reason:
             self._unsaved.clear()
-            raise ResultError(f"{path}: games since the last saving are not kept, {reason}")
+            raise ResultError(f"{path}: games since the last save are lost, {reason}")

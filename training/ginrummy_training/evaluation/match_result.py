@@ -40,7 +40,7 @@ class Match:
     rules: Rules
     seed: int
     max_deals: int = 1000
-    """A game is stopped after so many deals and has no winner: some agents never lay down."""
+    """A game is stopped after this many deals and has no winner: some agents never lay down."""
     settlement: str = EXACT
     """EXACT, or OWN_MELDS if an agent lays down melds of its own choice; see `settlement_of`."""
 

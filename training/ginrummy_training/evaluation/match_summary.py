@@ -36,7 +36,7 @@ def require_complete(result: MatchResult) -> None:
     if not result.complete:
         raise ValueError(
             f"{int(result.table['done'].sum())} of {len(result.table)} games have been played; "
-            "a part of a match is biased, since short games end first"
+            "part of a match is biased, since short games end first"
         )
 
 

@@ -42,7 +42,7 @@ class Job:
 
         Args:
             made: policies made before, by their text; gets those that are missing. A program that
-                is in it goes on playing: to start one for each range would cost more than to play.
+                is in it keeps playing: starting one for each range would cost more than playing.
             recorder: is given every deal that ends; see `Lockstep`.
         """
         return Lockstep(

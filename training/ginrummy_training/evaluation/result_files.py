@@ -108,7 +108,7 @@ def _stored(folder: Path, name: str, others: Sequence[str]) -> dict[str, Any] | 
 def _require_no_fewer(path: Path, games: int, stored: Mapping[str, Any]) -> None:
     if games < stored["games"]:
         raise ResultError(
-            f"{path} is of {stored['games']:,} games, more than {games:,}; {OVERWRITE}"
+            f"{path} holds {stored['games']:,} games, more than {games:,}; {OVERWRITE}"
         )
 
 

@@ -136,7 +136,7 @@ def play_tournament(
         rules: a preset's name, settings or Rules.
         workers: processes.
         batch: games at once.
-        max_deals: a game is stopped after so many deals; it counts as a draw.
+        max_deals: a game is stopped after this many deals; it counts as a draw.
         out: a folder that keeps the games of each pairing. What it holds already is not played
             again, so agents can be added later.
         progress: called as games end.

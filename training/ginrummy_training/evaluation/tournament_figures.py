@@ -33,7 +33,7 @@ WAYS = {"gin": ("gin", "big_gin"), "knock": ("knock",), "undercut": ("undercut",
 
 
 TITLE_WIDTH = 60
-"""Characters of a title's line: rules that are no preset are a long text."""
+"""Characters of a title's line: rules other than a preset are a long text."""
 
 
 def save_figures(summary: Summary, out: Path) -> list[Path]:

@@ -122,7 +122,9 @@ def run(lab: Lab, names: Sequence[str] = ()) -> list[Row]:
     """
     for name in names:
         if name not in EXPERIMENTS:
-            raise ValueError(f"no experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
+            raise ValueError(
+                f"unknown experiment {name!r}; the experiments are {', '.join(EXPERIMENTS)}"
+            )
     rows: list[Row] = []
     for name in names or EXPERIMENTS:
         rows += EXPERIMENTS[name].rows(lab)

@@ -73,7 +73,7 @@ def play(
         seed: of decks and agents.
         pairings: the matches.
         fast_games: games of each to try it out.
-        max_deals: a game is stopped after so many deals; it counts as a draw.
+        max_deals: a game is stopped after this many deals; it counts as a draw.
     """
     if lab.fast:
         pairings = [

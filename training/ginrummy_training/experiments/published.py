@@ -1,4 +1,4 @@
-"""What was published, one number a line: in print, and by an independent program.
+"""What was published, one number per line: in print, and by an independent program.
 
 Letters name the sources:
 

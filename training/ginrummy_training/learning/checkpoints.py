@@ -54,7 +54,7 @@ class Checkpoints:
             previous: the one before it instead.
 
         Raises:
-            ResultError: it is damaged or missing (says if the previous one can be used), or the
+            ResultError: it is corrupt or missing (says if the previous one can be used), or the
                 index is corrupt.
         """
         if not (self.folder / INDEX).exists():
@@ -71,7 +71,7 @@ class Checkpoints:
             if not previous and before is not None and self._is_intact(before):
                 advice = f"; the previous one ({before.about}) is intact: --resume --previous"
             raise ResultError(
-                f"{path}: damaged or missing: its SHA-256 is not that of {INDEX}{advice}"
+                f"{path}: corrupt or missing: its SHA-256 is not that of {INDEX}{advice}"
             )
         self.current = wanted
         return path

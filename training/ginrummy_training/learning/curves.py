@@ -73,7 +73,7 @@ def draw_curves(runs: Mapping[str, Path], opponents: Sequence[str], out: Path) -
 
     Raises:
         ResultError: no log, a damaged one, or one without any of the evaluations.
-        ValueError: an ending of the file's name that is no picture's.
+        ValueError: the file's name does not end as a picture's.
     """
     curves_picture(runs, opponents).save(out)
 

@@ -95,8 +95,8 @@ class SuitFeatures(BaseFeaturesExtractor):
         self.cards = self.planes * NUM_SUITS * NUM_RANKS
         if observation_space.shape != (self.cards + scalars,):
             raise ValueError(
-                f"observations of shape {observation_space.shape} where ({self.cards + scalars},) "
-                f"is needed with derived={derived}, ahead={ahead}"
+                f"observations of shape {observation_space.shape}, expected "
+                f"({self.cards + scalars},) with derived={derived}, ahead={ahead}"
             )
         sizes = [self.planes, *[filters] * convolutions]
         self.convolutions = nn.ModuleList(

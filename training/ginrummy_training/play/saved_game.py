@@ -155,7 +155,7 @@ class SavedGame:
     def answer(self, policy: Policy) -> None:
         """Let the agent move until it is the person's turn or the deal is over; see `step`.
 
-        An agent that remembers is told of the end of deals and of the game.
+        An agent that remembers is informed of the end of deals and of the game.
 
         Raises:
             ForfeitError: the agent did something wrong.
@@ -202,7 +202,7 @@ class SavedGame:
         try:
             if _stamp(self.path) != self._stamp:
                 raise ChangedFileError(
-                    f"{self.path.name} has been changed by another program: start again"
+                    f"{self.path.name} has been changed by another program: restart"
                 )
             save(self.path, [self.record])
         except BaseException:

@@ -235,7 +235,7 @@ def _arranged(view: View, hands: NDArray[np.uint64], card_name: CardName) -> str
 
 
 def log_text(view: View, names: tuple[str, str], card_name: CardName = format_card) -> str:
-    """Return the actions of the deal so far, a line a turn; the opponent's draws stay hidden."""
+    """Return the actions of the deal so far, one line per turn; opponent's draws stay hidden."""
     turns: list[tuple[str, list[str]]] = []
     upcards: list[int] = [int(view.first_upcard[0])]
     for player, action in zip(players_of(view)[0].tolist(), view.history[0].tolist(), strict=True):

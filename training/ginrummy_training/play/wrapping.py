@@ -18,7 +18,7 @@ def shown_width(text: str) -> int:
 
 
 def wrapped(text: str, width: int) -> str:
-    """Return a text whose lines take at most so many columns.
+    """Return a text whose lines take at most ``columns`` columns.
 
     What is broken goes on below where the words after a gap of two spaces began, else below the
     first word; a rule across the page is cut. A word that is longer than a line stays whole.

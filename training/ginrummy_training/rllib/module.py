@@ -93,6 +93,6 @@ class SuitModule(TorchRLModule, ValueFunctionAPI):  # type: ignore[misc]
             ValueError: layers of another shape, or other planes.
         """
         if shape_of(network) != self.shape:
-            raise ValueError(f"a policy of shape {shape_of(network)} where {self.shape} is needed")
+            raise ValueError(f"a policy of shape {shape_of(network)}, expected {self.shape}")
         own = self.state_dict()
         self.load_state_dict({**own, **parameters_of(network, own)})

@@ -126,9 +126,7 @@ def exploit(
     if not others and not steps:
         raise ValueError("nothing to try: give candidates, or steps of a training")
     if steps and isinstance(loaded, SeatPolicy):
-        raise ValueError(
-            f"{policy} remembers games, and the learner cannot play with that: use steps=0"
-        )
+        raise ValueError(f"{policy} remembers games, which training does not support: use steps=0")
     settings = response_settings(policy.strip(), named, steps, begin, seed) if steps else None
     begun = [begin if begin in SHIPPED else f"ppo:{begin}"] if steps and begin else []
     here = {
@@ -320,7 +318,7 @@ def read_result(path: Path) -> Result:
         raise
     except (KeyError, TypeError, ValueError) as error:
         raise ResultError(
-            f"{file}: not a result of `ginrummy exploit`, or damaged "
+            f"{file}: not a result of `ginrummy exploit`, or corrupt "
             f"({type(error).__name__}: {error})"
         ) from error
     result: Result = found

@@ -150,7 +150,7 @@ def _by_rules(
             raise ValueError(f"two best responses under {rules}: give one")
         if each["play"] != about["play"][rules]:
             raise ValueError(
-                f"a best response to {against} under {rules}, which plays otherwise than "
+                f"a best response to {against} under {rules}, which plays differently from "
                 f"{about['policy']} does now"
             )
         kept = ("best", "games", "games_won", "net_points_a_deal", "command")
@@ -254,7 +254,7 @@ def read_card(path: Path) -> Card:
         raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ResultError(
-            f"{file}: not a benchmark card, or damaged ({type(error).__name__}: {error})"
+            f"{file}: not a benchmark card, or corrupt ({type(error).__name__}: {error})"
         ) from error
     found: Card = card
     return found

@@ -334,7 +334,7 @@ def read_equilibrium(path: Path, tree: DealTree) -> Probabilities:
     """
     arrays, about = read_arrays(path)
     if about.get("settings") != tree.rules.to_dict():
-        raise ResultError(f"{path}: an equilibrium of other rules, {about.get('settings')}")
+        raise ResultError(f"{path}: an equilibrium for other rules, {about.get('settings')}")
     probabilities = np.zeros(tree.legal.shape)
     try:
         probabilities[tree.legal] = arrays["probabilities"]

@@ -3,7 +3,7 @@
 Its opponents are named with fingerprints of *how they play*: the actions and scores of games on
 fixed decks. So code may be tidied and data files rewritten, but an opponent that plays one card
 differently is not the protocol's any more, and the benchmark refuses to start (`require_frozen`).
-What is to be measured differently gets a new name.
+A different measurement gets a new name.
 """
 
 import hashlib
@@ -52,7 +52,7 @@ class Protocol:
     seed: int
     """Of decks and agents."""
     max_deals: int = 200
-    """A game is stopped after so many deals; it counts as a draw."""
+    """A game is stopped after this many deals; it counts as a draw."""
     decks: str
     """Checksum of the decks (`deck_checksum`)."""
 
@@ -135,7 +135,9 @@ def protocol_of(name: str) -> Protocol:
     """
     if name not in PROTOCOLS:
         near = did_you_mean(name, PROTOCOLS)
-        raise ValueError(f"no protocol {name!r}{near}; there are {', '.join(PROTOCOLS)}")
+        raise ValueError(
+            f"unknown protocol {name!r}{near}; the protocols are {', '.join(PROTOCOLS)}"
+        )
     return PROTOCOLS[name]
 
 

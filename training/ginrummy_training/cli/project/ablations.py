@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
     for name in options.only:
         if name not in VARIANTS:
-            raise ValueError(f"no variant {name!r}; there are {', '.join(VARIANTS)}")
+            raise ValueError(f"unknown variant {name!r}; the variants are {', '.join(VARIANTS)}")
     folder: Path = options.folder
     only = options.only or list(VARIANTS)
     games = GAMES if options.games is None else options.games

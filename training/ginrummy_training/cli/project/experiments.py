@@ -54,7 +54,9 @@ def run(options: argparse.Namespace) -> int:
 
     for name in options.only:
         if name not in EXPERIMENTS:
-            raise ValueError(f"no experiment {name!r}; there are {', '.join(EXPERIMENTS)}")
+            raise ValueError(
+                f"unknown experiment {name!r}; the experiments are {', '.join(EXPERIMENTS)}"
+            )
     rows: list[Row] = []
     workers = 1 if options.workers is None else options.workers
     try:

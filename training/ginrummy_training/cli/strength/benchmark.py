@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
         print(compare_markdown(*(read_card(path) for path in options.compare)), end="")
         return 0
     if options.out is None:
-        raise ValueError("--out FOLDER is needed, for the card")
+        raise ValueError("--out FOLDER is needed, to write the card into")
     return _play(options)
 
 

@@ -96,7 +96,7 @@ class Table:
         self._limit_at = names.index("knock_limit") - planes + NUM_CARDS * planes
 
     def begin(self, steps: int) -> None:
-        """Begin new games: those of the lap that begins after so many decisions."""
+        """Begin new games: those of the lap that begins after ``steps`` decisions."""
         seeds = keys(_GAMES, self.settings.seed, steps, self.rows)
         self.observations, self.infos = self.env.reset(seed=[int(seed) for seed in seeds])
         self._hold(np.arange(len(self.rows)), steps, -1)

@@ -4,7 +4,7 @@
 
 Read it from `Learner.update` downwards. In each lap, from one checkpoint to the next:
 
-1. play (`games`): every game waits for a decision of whoever is to move; the policy draws it;
+1. play (`games`): every game waits for a decision of the player to move; the policy draws it;
 2. value: a critic that may see both hands says how good each position is;
 3. advantages: what a decision has changed in that (GAE);
 4. learn: PPO's clipped loss with a bonus for entropy, both falling schedules.

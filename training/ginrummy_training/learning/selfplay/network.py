@@ -8,7 +8,7 @@ all 52 and so learned from all of them at once::
                 suits) + C h_s + b);  logit of a card = O n
 
 The critic may see the opponent's hand too: it only says how good a position was, so nothing hidden
-gets into the policy, and what luck has done is told apart from what the player has.
+gets into the policy, and what luck has done is separated from what the player has.
 
 Observations lie here suit by suit, [N, 4, C × 13] and scalars [N, S]: no layer has to turn them.
 """

@@ -205,7 +205,7 @@ class WebGame:
             try:
                 return {"game": game, "version": version, **self._advice(view, agent)}
             except ValueError as error:
-                raise WebError(400, f"{agent} cannot say: {error}") from error
+                raise WebError(400, f"{agent} cannot explain: {error}") from error
 
     def replay_page(self) -> str:
         """Return the game so far as a page, with what the person has seen of it."""
@@ -266,7 +266,7 @@ class WebGame:
         if (game, version) != (self.number, self.version):
             raise WebError(
                 409,
-                f"the game has moved on: this was meant for move {version} of game {game}, "
+                f"the game has moved on: this was for move {version} of game {game}, "
                 f"here it is move {self.version} of game {self.number}",
             )
 

@@ -110,7 +110,7 @@ def create_app(game: WebGame, hosts: set[str]) -> Flask:
     def act() -> Response:
         asked = _asked(action=int)
         if asked["action"] > 107:
-            raise WebError(400, f"action={asked['action']}: there are 0..107")
+            raise WebError(400, f"action={asked['action']}: actions are 0..107")
         return _json(game.act(**asked))
 
     @app.post("/api/go-on")
@@ -169,7 +169,7 @@ def _asked(**more: type) -> dict[str, Any]:
 
 
 def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 class Server:
