@@ -284,8 +284,10 @@ def test_no_rows():
         pytest.param(CLASSIC, -1, None, "k=-1: at least one state", id="less than none"),
         pytest.param(EAAI, 1, None, "not those that the view was made with", id="other rules"),
         pytest.param(CLASSIC, 1, np.ones(52), r"\(52,\)", id="one row of weights for all"),
-        pytest.param(CLASSIC, 1, np.full((3, 52), -1.0), "numbers from 0 on", id="negative"),
-        pytest.param(CLASSIC, 1, np.full((3, 52), np.nan), "numbers from 0 on", id="no numbers"),
+        pytest.param(CLASSIC, 1, np.full((3, 52), -1.0), "numbers of at least 0", id="negative"),
+        pytest.param(
+            CLASSIC, 1, np.full((3, 52), np.nan), "numbers of at least 0", id="no numbers"
+        ),
     ],
 )
 def test_what_cannot_be_sampled(rules, k, weights, message):

@@ -30,7 +30,7 @@ def written(request, tmp_path_factory):
         (["--seed", "9"], "seed is 0 there and 9 here"),
         (["--rules", "eaai"], "there and"),
         (["--max-deals", "3"], "max_deals is 2 there and 3 here"),
-        (["--games", "2"], "is of 4 games, more than 2"),
+        (["--games", "2"], "holds 4 games, more than 2"),
     ],
 )
 def test_another_command_is_refused_and_changes_nothing(written, capsys, more, says):

@@ -63,7 +63,7 @@ GROUPS = {
         "plot": "redraw the plots of saved results",
         "fit": "fit the data files that agents use",
         "notebooks": "run the notebooks",
-        "cluster": "what a run on a cluster costs",
+        "cluster": "estimate what a run on a cluster costs",
     },
 }
 """The commands in the order of the help."""
@@ -71,9 +71,9 @@ GROUPS = {
 TITLES = {
     "play": "Play and look",
     "measure": "Measure",
-    "strength": "Say how strong a policy is, and how far from unbeatable",
+    "strength": "Measure strength and exploitability",
     "train": "Train",
-    "project": "Make what the project publishes",
+    "project": "Reproduce what the project publishes",
 }
 
 OWN_FOLDERS = ("strength", "project")

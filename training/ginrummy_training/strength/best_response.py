@@ -96,7 +96,7 @@ def exploit(
         steps: decisions of the training, of both players; 0: nothing is trained.
         begin: the network to begin the training with: ``"scratch"``, ``"ppo"``, a file that they
             play, or ``""`` for first weights. Where it waits for gin, so does the response.
-        candidates: text forms of agents that are tried too.
+        candidates: text forms of existing agents to try too.
         select_games: of each candidate on the decks of the choice; even.
         games: of the chosen one on fresh decks; even.
         seed: of decks, agents and the training.

@@ -5,7 +5,7 @@ import argparse
 from ginrummy_training.cli.arguments import AGENTS_HELP
 
 HELP = f"""\
-Lists the agents of this project and of other packages that bring some, with their parameters.
+Lists the agents of this project and of other installed packages, with their parameters.
 
 examples:
   ginrummy agents

@@ -16,7 +16,7 @@ from ginrummy_training.cli.arguments import (
 HELP = f"""\
 Explains a move: tries every candidate of one position in the same sampled worlds, plays the deals
 to their end, and prints the value of each candidate, how its deals ended, what the search would do
-and why, and what it takes the opponent's hand to be.
+and why, and its estimate of the opponent's hand.
 
 examples:
   ginrummy analyse game.txt --deal 2 --step 7
@@ -25,8 +25,8 @@ examples:
   ginrummy analyse game.txt --deal 2 --step 7 --out why.png
 
 The position comes from a record or from --hand and --pile: ten cards (draw or take?) or eleven
-(which discard? knock?). What the opponent threw or left says something about their hand: give it
-with --thrown, --declined and --known.
+(which discard? knock?). What the opponent discarded, declined or took narrows down their hand:
+give it with --thrown, --declined and --known.
 
 {RULES_HELP}"""
 

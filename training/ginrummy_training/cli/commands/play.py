@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--hints", nargs="+", default=[], metavar="AGENT",
                         help="with --web: more agents to ask for hints")  # fmt: skip
     parser.add_argument("--ascii", action="store_true",
-                        help="letters for the suits, no other signs")  # fmt: skip
+                        help="letters for the suits, ASCII only")  # fmt: skip
     parser.set_defaults(run=run)
 
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from ginrummy_env.core.view import View
 
 HELP = f"""\
-Draws a position: after some actions of an agent that plays both sides. Without --out it is printed.
-A .gif shows the deal of that position as a moving picture, from its start to its end.
+Draws a position reached after some actions of an agent that plays both sides. Without --out it is
+printed as text. A .gif shows the whole deal of that position as an animation.
 
 examples:
   ginrummy render --seed 13 --steps 139

@@ -24,7 +24,7 @@ each.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of the run, a new one")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of the run, must be new")
     parser.add_argument("--iterations", type=whole, default=100, metavar="N", help="in all (100)")
     parser.add_argument("--resume", action="store_true", help="resume the run in the folder")
     parser.add_argument("--previous", action="store_true",

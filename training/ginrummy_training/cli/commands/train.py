@@ -30,8 +30,8 @@ examples:
 
 presets, from the smallest: smoke, demo, quick (the default), full.
 
-With --selfplay nobody is imitated: the network plays both seats and learns from both, by PPO with a
-critic that sees both hands (presets smoke, quick, full). Its settings are in
+With --selfplay no agent is imitated: the network plays both seats and learns from both, by PPO with
+a critic that sees both hands (presets smoke, quick, full). Its settings are in
 training/ginrummy_training/learning/selfplay/settings.py.
 
 settings are lines of a TOML file, or --set NAME=VALUE (a TOML value; quotes may be left out):
@@ -56,7 +56,7 @@ files in the folder:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of the run, a new one")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of the run, must be new")
     parser.add_argument("--resume", action="store_true", help="resume the run in the folder")
     parser.add_argument("--previous", action="store_true",
                         help="with --resume: from the checkpoint before the last one")  # fmt: skip

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fast", action="store_true", help="small settings: seconds, not minutes")
     parser.add_argument("--folder", type=Path, default=Path("notebooks"), help="(notebooks)")
     parser.add_argument("--out", type=Path, metavar="FOLDER",
-                        help="write them here, not over themselves")  # fmt: skip
+                        help="write them here instead of in place")  # fmt: skip
     parser.add_argument("--fresh", action="store_true", help="forget cached results")
     add_force(parser)
     parser.set_defaults(run=run)

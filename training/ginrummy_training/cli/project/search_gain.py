@@ -15,8 +15,8 @@ from ginrummy_training.cli.arguments import (
 
 HELP = f"""\
 Measures what a search gains over its base policy, in positions of the base policy's own deals: a
-cheap measure with less noise than games. Where a variant wants another action, both actions are
-played on several times in the true position. The gain in a hundred decisions is about what games
+cheap measure with less noise than games. Where a variant chooses another action, both actions are
+continued several times from the true position. The gain in a hundred decisions is about what games
 would show, because a game has some hundred decisions.
 
 examples:
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_force(parser)
     parser.add_argument("--deals", type=whole, default=1_000, metavar="N", help="(1,000)")
     parser.add_argument("--repeats", type=whole, default=6, metavar="N",
-                        help="times that each action is played on (6)")  # fmt: skip
+                        help="continuations of each action (6)")  # fmt: skip
     parser.set_defaults(run=run)
 
 

@@ -28,7 +28,7 @@ examples:
   ginrummy benchmark --compare runs/my-card results/benchmark/champion
 
 Ctrl-C pauses; run the same command to resume. A card of another policy or protocol is not
-overwritten without --force. An opponent that no longer plays as it did is refused.
+overwritten without --force. An opponent whose play has changed is refused.
 
 files in --out:
   card.json      the card
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("policy", nargs="?", metavar="POLICY")
     add_out(parser, "folder for the card, and to resume from")
     parser.add_argument("--name", default="", metavar="NAME",
-                        help="what the card calls the policy (as it is given)")  # fmt: skip
+                        help="the policy's name on the card (as given)")  # fmt: skip
     parser.add_argument("--protocol", default="", metavar="NAME",
                         help="which protocol (the latest: ginrummy-benchmark-1)")  # fmt: skip
     parser.add_argument("--best-response", type=Path, action="append", default=[], metavar="FILE",

@@ -21,18 +21,18 @@ AGENTS = ("random", "simple", "lookahead", "champion", "search:16")
 
 HELP = f"""\
 Solves a deal of a small deck exactly: its value for the player who opens, an equilibrium, and what
-a best response wins from each agent. The tree is walked whole; CFR, CFR+, best responses and
+a best response wins from each agent. The whole tree is walked; CFR, CFR+, best responses and
 exploitability are OpenSpiel's. Needs the extra: {NEEDED}.
 
 examples:
-  ginrummy exact --out runs/nano                       the preset nano, in some minutes
+  ginrummy exact --out runs/nano                       the preset nano, in a few minutes
   ginrummy exact simple ppo:runs/x/best.npz --out runs/nano
   ginrummy exact random simple --rules nano,turn_bound=1 --iterations 50
   ginrummy exact --rules nano,knock_limit=5 --out runs/five
 
 Only small decks can be walked: "nano" has 323,920 histories, and two million are allowed. An agent
-that draws random numbers is asked --samples times in each position, and its shares are taken for
-its probabilities.
+that draws random numbers is asked --samples times in each position, and the frequencies are used
+as its probabilities.
 
 Ctrl-C keeps the agents that are done; run the same command to do the others, or name more agents.
 Results of other settings or agents are not overwritten without --force.

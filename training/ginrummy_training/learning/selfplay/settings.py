@@ -59,16 +59,16 @@ class SelfPlaySettings:
     direct: bool = True
     """Whether the planes at a card lead straight to its logits, by weights that all cards share."""
     near: int = within(8, 0, 1_024)
-    """Filters of the layer that looks around each card; 0: there is none. Needs ``units``."""
+    """Filters of the layer that looks at each card's neighbours; 0: none. Needs ``units``."""
     oracle: bool = True
     """Whether the critic sees both hands. The policy never does."""
 
     reward: Reward = "points"
     """``"points"``: a deal's points / 50; ``"chance"``: twice the change in the chance of winning
-    the game. Full games are played either way, and each deal is answered for by itself."""
+    the game. Full games are played either way, and each deal is paid separately."""
     deadwood_value: float = within(0.5, 0, 10)
-    """What the critic holds a point of the difference in deadwood for before it has learned
-    anything, in points: potential-based shaping, which changes no best play."""
+    """The critic's initial value of a point of deadwood difference, in points: potential-based
+    shaping, which does not change optimal play."""
     max_deals: int = within(60, 1, 1_000_000)
     """Deals after which a game is cut off."""
     joint: bool = True
@@ -76,7 +76,7 @@ class SelfPlaySettings:
     other's loss (it needs a critic that sees both hands); else along each player's own."""
 
     begin: str = ""
-    """A policy to begin with instead of first weights: ``"scratch"``, ``"ppo"``, or a file that
+    """A policy to start from instead of random weights: ``"scratch"``, ``"ppo"``, or a file that
     they play. Its network must be that of the settings."""
     teacher: str = ""
     """An agent that is imitated before anything else is learned; nobody if empty."""
@@ -85,11 +85,11 @@ class SelfPlaySettings:
     place, and the critic what comes of it. The policy makes them, so it also learns what to do
     after its own mistakes (DAgger)."""
     critic_first: int = within(0, 0, MOST)
-    """Decisions at the beginning from which only the critic learns, as for a policy to begin with
-    it knows nothing."""
+    """Decisions at the beginning from which only the critic learns, since it starts untrained
+    where the policy does not."""
     held: float = within(0.5, 0, 1)
     """Share of the players of deals who are held to a lower knock limit than that of the rules,
-    half of them to gin: they see it as the limit in force. So what comes of waiting is learned,
+    half of them to gin: they see it as the limit in force. So the value of waiting is learned,
     which a policy that knocks as soon as it may would never find out by single actions."""
     hold: int = within(98, 0, 98)
     """The most deadwood that the policy knocks with when it plays, at evaluations and from its
@@ -122,8 +122,8 @@ class SelfPlaySettings:
     critic_rate: float = within(1.0, LEAST, 1_000)
     """How much faster the critic learns: its learning rate, as a multiple of the policy's."""
     entropy: float = within(0.05, LEAST, 10)
-    """Worth of trying things out at the first step, in standard deviations of the advantage; it
-    falls to ``final_entropy`` as the rate does."""
+    """Weight of the entropy at the first step, in standard deviations of the advantage; it falls
+    to ``final_entropy`` as the learning rate does."""
     final_entropy: float = within(0.006, LEAST, 10)
     """The same at the last step."""
     clip: float = within(0.2, LEAST, 1)
@@ -133,7 +133,7 @@ class SelfPlaySettings:
     value_lambda: float = within(0.95, 0, 1)
     """The same for what the value is fitted to."""
     max_grad_norm: float = within(0.5, LEAST, 1e6)
-    """Gradients longer than this are shortened."""
+    """Largest norm of a gradient; longer ones are scaled down."""
     workers: int = within(1, 1, 256)
     """Processes that play and learn, each a share of the games and of every batch."""
 
