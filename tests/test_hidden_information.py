@@ -295,7 +295,7 @@ def test_policies_are_handed_nothing_hidden():
                 state.drawn_card[:] = state.taken_card[:] = NO_CARD
                 if otherwise:
                     state.hands[:], state.deck[:] = _permuted(state, rng)
-                games._opponent_actions(state, np.arange(ROWS))
+                games._opponent_actions(np.arange(ROWS))
                 handed.append(games.others.policies[0].handed)
             assert handed[0] == handed[1]
         masks = env.action_masks()

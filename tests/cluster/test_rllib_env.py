@@ -150,9 +150,9 @@ class TestEnvironment:
             env.step({other: 106})
         for config, says in (
             ({"rewards": "win"}, "unknown setting 'rewards' of env_config"),
-            ({"episode": "match"}, "one of 'deal_of_game', 'deal', 'game'"),
+            ({"episode": "match"}, "one of 'game', 'deal', 'deal_of_game'"),
             ({"reward": "chance"}, "needs a chance of winning"),
-            ({"reward": "win"}, "needs episode='game'"),
+            ({"reward": "win"}, "is paid for a game"),
         ):
             with pytest.raises(ValueError, match=says):
                 GinRummyMultiAgentEnv(config)
