@@ -27,7 +27,15 @@ from ginrummy_training.cli.main import main
 from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.learning.curves import read_curves
 from ginrummy_training.learning.selfplay.learner import Learner
-from ginrummy_training.learning.selfplay.network import Actor, actor_arrays, by_suit
+from ginrummy_training.learning.selfplay.network import (
+    NOT_LEGAL,
+    Actor,
+    actor_arrays,
+    by_suit,
+    chosen,
+    of_all_suits,
+    rectified,
+)
 from ginrummy_training.learning.selfplay.run import selfplay_train
 from ginrummy_training.learning.selfplay.settings import PRESETS, SMOKE, SelfPlaySettings
 from ginrummy_training.learning.setting_fields import SettingError
@@ -108,8 +116,9 @@ class TestNetwork:
         for view in lookahead_views():
             seen = network.features(view)
             cards = torch.from_numpy(by_suit(seen[:, : planes * NUM_CARDS]))
+            scalars = torch.from_numpy(seen[:, planes * NUM_CARDS :])
             with torch.no_grad():
-                expected = actor(cards, torch.from_numpy(seen[:, planes * NUM_CARDS :])).numpy()
+                expected = actor(cards, of_all_suits(cards, scalars)).numpy()
             scale = np.abs(expected).max()
             np.testing.assert_allclose(network.logits(seen), expected, rtol=0, atol=1e-5 * scale)
 
@@ -152,6 +161,45 @@ class TestNetwork:
             met += int((knocks[0] & ~knocks[1]).sum())
         assert met
 
+    @pytest.mark.parametrize("used", [(True, True), (True, False), (False, True)])
+    def test_the_gradient_of_a_rectified_layer_is_that_of_its_steps(self, used):
+        torch.manual_seed(2)
+        given = [torch.randn(3, 4, 5), torch.randn(3, 5)]
+        weights = [torch.randn(3, 4, 5) * used[0], torch.randn(3, 5) * used[1]]
+        found = []
+        for plain in (True, False):
+            own, common = (each.clone().requires_grad_() for each in given)
+            if plain:
+                out = torch.relu(own + common[:, None])
+                outs = (out, out.mean(1))
+            else:
+                outs = rectified(1 * own, common)
+            kept = [i for i in (0, 1) if used[i]]
+            sum((outs[i] * weights[i]).sum() for i in kept).backward()
+            found.append([*(each.detach() for each in outs), own.grad, common.grad])
+        for expected, got in zip(*found, strict=True):
+            torch.testing.assert_close(got, expected)
+
+    def test_the_gradient_of_a_choice_is_that_of_its_steps(self):
+        torch.manual_seed(3)
+        given, legal = torch.randn(6, 108), torch.rand(6, 108) < 0.2
+        actions = legal.float().multinomial(1)[:, 0]
+        legal[0] = torch.arange(108) == actions[0]  # no choice
+        of_log, of_entropy = torch.randn(6), torch.randn(6)
+        found = []
+        for plain in (True, False):
+            logits = given.clone().requires_grad_()
+            if plain:
+                logs = logits.masked_fill(~legal, NOT_LEGAL).log_softmax(1)
+                entropy = -(logs.exp() * logs.masked_fill(~legal, 0)).sum(1)
+                outs = logs.gather(1, actions[:, None])[:, 0], entropy
+            else:
+                outs = chosen(logits, legal, actions)
+            (outs[0] @ of_log + outs[1] @ of_entropy).backward()
+            found.append([*(each.detach() for each in outs), logits.grad])
+        for expected, got in zip(*found, strict=True):
+            torch.testing.assert_close(got, expected, rtol=1e-4, atol=1e-5)
+
     def test_what_lies_around_a_card_moves_with_it(self):
         """The layer of neighbours is the same at each rank, so far as the suit does not end."""
         settings = replace(SMOKE, direct=False)
@@ -162,7 +210,12 @@ class TestNetwork:
         moved = cards.roll(2, dims=3)
         suits = torch.zeros(1, 4, settings.width)
         with torch.no_grad():
-            a, b = (near(each.flatten(2), suits)[0, :, :, 0] for each in (cards, moved))
+            a, b = (
+                near(each.flatten(2), of_all_suits(each.flatten(2), cards[:, 0, 0, :0]), suits)[
+                    0, :, :NUM_RANKS
+                ]
+                for each in (cards, moved)
+            )
         assert torch.allclose(a[:, 2:8], b[:, 4:10], atol=1e-6)
         assert not torch.allclose(a[:, 2:8], b[:, 2:8], atol=1e-6)
 

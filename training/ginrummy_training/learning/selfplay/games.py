@@ -21,6 +21,7 @@ from ginrummy_env.core.view import View
 from ginrummy_training.learning.selfplay.network import (
     HIDDEN_PLANES,
     HIDDEN_SCALARS,
+    NOT_LEGAL,
     Actor,
     by_suit,
     hidden_planes,
@@ -29,8 +30,6 @@ from ginrummy_training.learning.selfplay.settings import POOL, SELF, SelfPlaySet
 
 POINTS_A_UNIT = 50
 """Points of a deal that are a reward of 1."""
-NOT_LEGAL = -1e9
-"""The logit of an action that is not legal."""
 
 _GAMES, _OPPONENTS, _HELD, _TEACHER = 111, 113, 114, 115
 """What random numbers are for, part of their key."""
@@ -46,11 +45,14 @@ class Rollout:
             settings.derived, settings.ahead, settings.units, settings.advice
         )
         steps = settings.num_steps
-        suits = (NUM_SUITS, planes * NUM_RANKS), (NUM_SUITS, HIDDEN_PLANES * NUM_RANKS)
-        self.cards = torch.empty(steps + 1, games, *suits[0])
-        self.scalars = torch.empty(steps + 1, games, scalars)
-        self.hidden_cards = torch.empty(steps + 1, games, *suits[1])
-        self.hidden_scalars = torch.empty(steps + 1, games, HIDDEN_SCALARS)
+        own, hidden = planes * NUM_RANKS, HIDDEN_PLANES * NUM_RANKS
+        self.cards = torch.empty(steps + 1, games, NUM_SUITS, own)
+        self.common = torch.empty(steps + 1, games, own + scalars)
+        """What is `network.of_all_suits`, then scalars."""
+        self.scalars = self.common[:, :, own:]
+        self.hidden_cards = torch.empty(steps + 1, games, NUM_SUITS, hidden)
+        self.hidden_common = torch.empty(steps + 1, games, hidden + HIDDEN_SCALARS)
+        self.hidden_scalars = self.hidden_common[:, :, hidden:]
         self.masks = torch.empty(steps + 1, games, 108, dtype=torch.bool)
         self.actions = torch.empty(steps, games, dtype=torch.long)
         self.logs = torch.empty(steps, games)
@@ -64,10 +66,25 @@ class Rollout:
         self.learned = np.empty((steps, games), dtype=np.bool_)
         """Whether the learner made the decision and had a choice."""
 
-    def seen(self, rows: torch.Tensor) -> list[torch.Tensor]:
-        """Return planes and scalars of decisions, then the hidden ones, by their number."""
-        parts = (self.cards, self.scalars, self.hidden_cards, self.hidden_scalars)
-        return [part[:-1].flatten(0, 1)[rows] for part in parts]
+    def write(
+        self, step: int, planes: Flat | NDArray[np.bool_], scalars: Flat, *, hidden: bool = False
+    ) -> None:
+        """Write what is seen in a step, or what is hidden: planes [N, C × 52], scalars [N, S]."""
+        cards = (self.hidden_cards if hidden else self.cards)[step]
+        common = (self.hidden_common if hidden else self.common)[step]
+        by_suit(planes, out=cards.numpy())
+        own = cards.shape[2]
+        torch.sum(cards, 1, out=common[:, :own])
+        common[:, own:] = torch.from_numpy(scalars)
+
+    def seen(self, rows: torch.Tensor, *, hidden: bool = False) -> list[torch.Tensor]:
+        """Return decisions by their number: what `Actor` takes, with ``hidden`` what `Critic`."""
+        parts = [self.cards, self.common, self.hidden_cards, self.hidden_common]
+        some = parts if hidden else parts[:2]
+        return [
+            part.flatten(0, 1).flatten(1).index_select(0, rows).view(-1, *part.shape[2:])
+            for part in some
+        ]
 
 
 class Table:
@@ -119,7 +136,7 @@ class Table:
         for step in range(self.settings.num_steps):
             self._see(rollout, step)
             masks = rollout.masks[step]
-            logits = actor(rollout.cards[step], rollout.scalars[step])
+            logits = actor(rollout.cards[step], rollout.common[step])
             logits = logits.masked_fill(~masks, NOT_LEGAL)
             drawn = torch.rand(logits.shape, generator=noise).clamp_(1e-10, 1 - 1e-7)
             actions = (logits - torch.log(-torch.log(drawn))).argmax(1)  # by the Gumbel trick
@@ -167,13 +184,11 @@ class Table:
         )
         games = np.arange(len(state))
         limits = self._limits()
-        rollout.cards[step] = torch.from_numpy(by_suit(seen[:, :at]))
-        rollout.scalars[step] = torch.from_numpy(seen[:, at:])
+        rollout.write(step, seen[:, :at], seen[:, at:])
         rollout.scalars[step, :, self._limit_at - at] = torch.from_numpy(limits / 10)
         held, deck = self.held[games, 1 - state.player], self.env.rules.full_deck
-        cards, scalars, waiting = hidden_planes(state, held, deck)
-        rollout.hidden_cards[step] = torch.from_numpy(cards)
-        rollout.hidden_scalars[step] = torch.from_numpy(scalars)
+        hidden, scalars, waiting = hidden_planes(state, held, deck)
+        rollout.write(step, hidden, scalars, hidden=True)
         hands = state.hands[games, state.player]
         mine = deadwood(hands)
         rollout.ahead[step] = (waiting.astype(np.float32) - mine) / POINTS_A_UNIT

@@ -29,8 +29,14 @@ from ginrummy_env import gae, player_steps
 from ginrummy_env.core.chance import keys
 from ginrummy_env.core.types import Flat
 from ginrummy_env.envs.selfplay_env import PlayerSteps
-from ginrummy_training.learning.selfplay.games import NOT_LEGAL, Rollout, Table
-from ginrummy_training.learning.selfplay.network import Actor, Critic, load_arrays
+from ginrummy_training.learning.selfplay.games import Rollout, Table
+from ginrummy_training.learning.selfplay.network import (
+    NOT_LEGAL,
+    Actor,
+    Critic,
+    chosen,
+    load_arrays,
+)
 from ginrummy_training.learning.selfplay.settings import SelfPlaySettings
 
 _ACTIONS = 112  # what random numbers are for, part of their key
@@ -96,7 +102,7 @@ class Learner:
     def _values(self) -> Flat:
         """Return the critic's values of all positions of the rollout, [T + 1, N]."""
         r = self.rollout
-        parts = zip(r.cards, r.scalars, r.hidden_cards, r.hidden_scalars, strict=True)
+        parts = zip(r.cards, r.common, r.hidden_cards, r.hidden_common, strict=True)
         return np.stack([self.critic(*seen).numpy() for seen in parts])
 
     def _advantages(
@@ -134,21 +140,19 @@ class Learner:
     ) -> dict[str, float]:
         """Take PPO's steps; return the means of what they met."""
         settings, r = self.settings, self.rollout
-        masks, actions = r.masks[:-1].flatten(0, 1), r.actions.flatten()
+        masks, actions = r.masks.flatten(0, 1), r.actions.flatten()
         before, met = r.logs.flatten(), []
         for batch in self._batches(rows):
-            cards, scalars = r.seen(batch)[:2]
-            legal = masks[batch]
-            logs = self.actor(cards, scalars).masked_fill(~legal, NOT_LEGAL).log_softmax(1)
-            spread = -(logs.exp() * logs.masked_fill(~legal, 0)).sum(1).mean()
-            change = logs.gather(1, actions[batch, None])[:, 0] - before[batch]
+            logits = self.actor(*r.seen(batch))
+            logs, spread = chosen(logits, masks.index_select(0, batch), actions[batch])
+            change = logs - before[batch]
             ratio = change.exp()
             clipped = ratio.clamp(1 - settings.clip, 1 + settings.clip)
             worth = torch.minimum(ratio * gained[batch], clipped * gained[batch]).mean()
-            self._step(0, -worth - entropy * spread)
+            self._step(0, -worth - entropy * spread.mean())
             with torch.no_grad():
                 outside = (ratio != clipped).float().mean()
-                met.append(torch.stack([spread, (ratio - 1 - change).mean(), outside]))
+                met.append(torch.stack([spread.mean(), (ratio - 1 - change).mean(), outside]))
         names = ("entropy", "kl", "clipped")
         return dict(zip(names, torch.stack(met).mean(0).tolist(), strict=True))
 
@@ -157,7 +161,7 @@ class Learner:
         r, met = self.rollout, []
         masks, taught = r.masks[:-1].flatten(0, 1), r.taught.flatten()
         for batch in self._batches(rows):
-            logits = self.actor(*r.seen(batch)[:2]).masked_fill(~masks[batch], NOT_LEGAL)
+            logits = self.actor(*r.seen(batch)).masked_fill(~masks[batch], NOT_LEGAL)
             loss = nn.functional.cross_entropy(logits, taught[batch])
             self._step(0, loss)
             alike = (logits.argmax(1) == taught[batch]).float().mean()
@@ -168,7 +172,8 @@ class Learner:
         """Fit the critic to the returns; return the mean loss."""
         losses = []
         for batch in self._batches(rows):
-            loss = (self.critic(*self.rollout.seen(batch)) - aims[batch]).square().mean()
+            values = self.critic(*self.rollout.seen(batch, hidden=True))
+            loss = (values - aims[batch]).square().mean()
             self._step(1, loss)
             losses.append(float(loss.detach()))
         return sum(losses) / len(losses)
