@@ -13,5 +13,5 @@ minute. So contenders take turns in short slices on one core, rates are per seco
 processor, and what is compared is the ratio of two slices of the same round.
 
 To add a benchmark: write a module with a list ``BENCHMARKS`` of `registry.Benchmark` (timed) and
-`registry.Measurement` (worked out once), and name it in `registry.MODULES`.
+`registry.Measurement` (measured once), and name it in `registry.MODULES`.
 """

@@ -120,7 +120,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         made.error(str(error))
     if options.list:
         for entry in chosen:
-            kind = "worked out once" if isinstance(entry, Measurement) else "timed"
+            kind = "measured once" if isinstance(entry, Measurement) else "timed"
             print(f"{entry.name:28} {entry.track:16} {entry.unit:10} {kind}")
         return 0
     settings = Settings(

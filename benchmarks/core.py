@@ -147,7 +147,7 @@ def _spread_state(seed: int, games: int) -> BatchState:
 
     Games that start together stay together for long (a random deal has some 110 decisions, seldom
     many more or less), and a slice of few steps would see no deal end, or all. So each row is taken
-    at a moment of its own. Above the main batch, rows stand there several times: they go on
+    at a moment of its own. Above the main batch, rows are repeated: they continue
     differently.
     """
     import numpy as np

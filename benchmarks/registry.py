@@ -68,7 +68,7 @@ class Measured:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measurement:
-    """Something that is worked out once: a size, a share, a profile."""
+    """Something that is measured once: a size, a share, a profile."""
 
     name: str
     track: str
@@ -137,6 +137,6 @@ def entries(only: Iterable[str] = ()) -> list[Entry]:
 
 
 def compared_with(entry: Entry) -> set[str]:
-    """Return the names of the benchmarks that ``entry`` is held against."""
+    """Return the names of the benchmarks that ``entry`` is compared with."""
     names = {goal.than for goal in entry.goals if goal.than is not None}
     return names | set(entry.compare) if isinstance(entry, Benchmark) else names

@@ -65,7 +65,7 @@ class Results:
     """Name to the reason."""
 
     def comparisons(self, entry: Entry) -> Iterator[Comparison]:
-        """Yield what ``entry`` is held against, as far as both sides were measured."""
+        """Yield what ``entry`` is compared with, as far as both sides were measured."""
         if isinstance(entry, Measurement):
             if entry.name in self.measured:
                 value = self.measured[entry.name].value

@@ -109,7 +109,7 @@ def further_keys(row_keys: NDArray[np.uint64], *parts: ArrayLike) -> NDArray[np.
 
 
 def policy_keys(purpose: Purpose, seeds: ArrayLike, *parts: ArrayLike) -> NDArray[np.uint64]:
-    """Return keys for what policies draw: as `keys`, but the seed cannot be worked out.
+    """Return keys for what policies draw: as `keys`, but the seed cannot be recovered.
 
     Args:
         purpose: what the numbers are for.

@@ -47,7 +47,7 @@ class Entry:
 
     @property
     def slice(self) -> slice:
-        """Where it stands in an observation."""
+        """Where it is in an observation."""
         return slice(self.start, self.start + self.size)
 
     @property
@@ -194,7 +194,7 @@ def observe(view: View, derived: bool = True) -> Flat:
     for place, (_, part) in enumerate(_RAW.values()):
         raw[:, place] = part(view)
     melded, deadwood = melded_cards(view.hand)
-    # In pieces, so that what is worked out on the way stays within the processor's cache.
+    # In pieces, so that intermediate results stay within the processor's cache.
     for start in range(0, count, _PIECE):
         rows = slice(start, start + _PIECE)
         at = raw.shape[1] * NUM_CARDS

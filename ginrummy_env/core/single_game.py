@@ -149,7 +149,7 @@ def quick_legal_step(
         state: one game, changed in place.
         action: anything; what is not a legal action is left to the core to judge.
         rules: the settings.
-        mask: [108], the legal actions, if they have been worked out.
+        mask: [108], the legal actions, if they have been computed.
 
     Returns:
         Whether it has been taken; if not, nothing has changed.

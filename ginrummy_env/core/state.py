@@ -278,5 +278,5 @@ def require_rows(rows: ArrayLike, count: int) -> Rows:
 
 
 def player_index(state: BatchState, rows: Rows) -> Rows:
-    """Return where the player to move stands in the flattened [N, 2] fields, for each row."""
+    """Return where the player to move is in the flattened [N, 2] fields, for each row."""
     return 2 * rows + state.player[rows]

@@ -96,7 +96,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
         if episodes.privileged:
             self.state_space = spaces.Box(0.0, 1.0, (STATE_SIZE,), np.float32)
         self.action_spaces = {agent: ActionSpace(NUM_ACTIONS) for agent in AGENTS}
-        # What has been worked out of the position: both observations, the mover's mask.
+        # What has been computed for the position: both observations, the mover's mask.
         self._seen: list[NDArray[np.float32] | None] = [None, None]
         self._mask: NDArray[np.int8] | None = None
 

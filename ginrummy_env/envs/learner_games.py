@@ -128,7 +128,7 @@ class LearnerGames:
     def masks(self) -> NDArray[np.bool_]:
         """The learners' legal actions, [N, 108] bool; all false where the episode is over.
 
-        Worked out when first asked for in a position. Do not write into it.
+        Computed when first asked for in a position. Do not write into it.
         """
         if self._masks is None:
             rules = self.episodes.options.rules

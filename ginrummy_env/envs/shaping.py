@@ -20,7 +20,7 @@ class DeadwoodShaping:
     """What the changes of both players' deadwood pay in N games.
 
     Attributes:
-        weight: reward for a potential of 1; nothing is worked out if it is 0.
+        weight: reward for a potential of 1; nothing is computed if it is 0.
     """
 
     def __init__(self, count: int, weight: float) -> None:

@@ -28,7 +28,7 @@ MAX_DEALS = 2**31 - 1
 
 
 class RecordError(ValueError):
-    """A record that is damaged, or that the rules do not allow.
+    """A record that is corrupt, or that the rules do not allow.
 
     Attributes:
         reason: what is wrong.

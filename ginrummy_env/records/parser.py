@@ -152,7 +152,7 @@ class _Lines:
             raise self.wrong(f"{quoted(text)}: {what!r} is needed here, N a whole number")
         numbers = [int(word) for word in match.groups()]
         if max(numbers) > most:
-            raise self.wrong(f"{max(numbers)}: at most {most} may stand in {what!r}")
+            raise self.wrong(f"{max(numbers)}: at most {most} is allowed in {what!r}")
         return numbers
 
     def card(self, word: str) -> int:

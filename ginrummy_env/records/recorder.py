@@ -76,7 +76,7 @@ def read(text: str) -> GameRecord:
     """Return the record that a text holds, after playing it.
 
     Raises:
-        RecordError: the text is damaged or the rules do not allow it; says the line and why.
+        RecordError: the text is corrupt or the rules do not allow it; says the line and why.
     """
     texts = list(_parse(text))
     if not texts:

@@ -221,7 +221,7 @@ def _known_names() -> frozenset[str]:
 
 
 class _Parts:
-    """Collects what a policy is made of."""
+    """Collects the code and data of a policy."""
 
     def __init__(self) -> None:
         self.values = hashlib.sha256()

@@ -58,7 +58,7 @@ def read_arrays(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         ResultError: it is corrupt, or something else.
     """
     try:
-        # By way of memory: of a damaged file numpy would leave the handle open.
+        # By way of memory: of a corrupt file numpy would leave the handle open.
         with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         about = json.loads(str(arrays.pop("about")))

@@ -1,8 +1,8 @@
 """What the learned agent sees: the observation, and planes that look one draw ahead.
 
 A network of a few small layers can learn what is in a hand, but hardly the mean of the best that
-the next draw could leave, which is a count over some thirty cards. So this is worked out for it, as
-the rule agents do: it has to learn what to make of it.
+the next draw could leave, which is a count over some thirty cards. So it is computed for it, as
+the rule agents do: the network has to learn how to use it.
 """
 
 from functools import cache

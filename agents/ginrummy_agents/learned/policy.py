@@ -235,7 +235,7 @@ class Network:
         """Return the network that a file holds.
 
         Raises:
-            PolicyFileError: no such file, damaged, something else, or made for observations of
+            PolicyFileError: no such file, corrupt, something else, or made for observations of
                 another version.
         """
         try:

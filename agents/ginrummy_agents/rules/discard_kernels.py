@@ -62,7 +62,7 @@ def loose_cards(hand: Any, every: Any) -> Any:
 
 @_kernel
 def candidates(hand: Any, taken: Any, stays: Any) -> Any:
-    """Return the candidate discards as a mask, those that leave too much among them."""
+    """Return the candidate discards as a mask, including those that leave too much."""
     legal = hand & ~stays
     loose = loose_cards(hand, True) & ~taken
     dear = np.int64(DEAREST[ranks(loose)])

@@ -78,7 +78,7 @@ def kept(name: str, make: Callable[[], Any], **settings: Any) -> pd.DataFrame:
         settings: all that decides what is in it, as JSON can hold it.
 
     Raises:
-        ResultError: what is kept is damaged.
+        ResultError: what is kept is corrupt.
     """
     about = {"settings": settings, **environment(), "made_by": value_fingerprint(make)}
     path = kept_root() / f"{name}-{_mark(about)}.json"

@@ -40,7 +40,7 @@ def execute(path: Path, folder: Path, *, fast: bool = False, say: Any = None) ->
 
     Raises:
         NotebookError: a cell that failed, or took too long.
-        ResultError: no notebook, or a damaged one.
+        ResultError: no notebook, or a corrupt one.
         KeyboardInterrupt: Ctrl-C; the kernel has been stopped.
     """
     import nbformat

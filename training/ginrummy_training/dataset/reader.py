@@ -61,7 +61,7 @@ class Data:
             columns: which; not the lists of values, for which pandas or pyarrow serve.
 
         Raises:
-            ResultError: the file is missing, damaged, or another one.
+            ResultError: the file is missing, corrupt, or another one.
         """
         pa, parquet = arrow()
         content = entry.content(POSITIONS)
@@ -133,7 +133,7 @@ def load(
         rng: shuffles the shards, and the rows within each; as written if None.
 
     Raises:
-        ResultError: no such data, or a damaged file.
+        ResultError: no such data, or a corrupt file.
         ValueError: an agent that did not play there, or a bad number.
     """
     if batch < 1:
@@ -176,7 +176,7 @@ def recorded_points(folder: Path, deals: int) -> NDArray[np.int16]:
         deals: most deals to read; K is this, or all there are.
 
     Raises:
-        ResultError: no such data, or a damaged file.
+        ResultError: no such data, or a corrupt file.
     """
     data = Data(folder)
     found: list[NDArray[np.int16]] = []

@@ -224,7 +224,7 @@ class Entry:
             part: POSITIONS or GAMES.
 
         Raises:
-            ResultError: the file is missing, damaged, or another one.
+            ResultError: the file is missing, corrupt, or another one.
         """
         file = self.file(part)
         try:

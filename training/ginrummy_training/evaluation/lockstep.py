@@ -183,7 +183,7 @@ class Lockstep:
         return self._games.match[places], table, clock
 
     def decks(self, games: NDArray[np.int64]) -> NDArray[np.uint64]:
-        """Return the game numbers that the decks of these games are made of, [K] uint64."""
+        """Return the game numbers that the decks of these games come from, [K] uint64."""
         return deck_numbers(games)
 
     def decide(self, policy: Policy, view: View, rng: RowRandom, places: Rows) -> NDArray[np.int16]:

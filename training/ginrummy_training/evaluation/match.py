@@ -95,7 +95,7 @@ def play_match(
 
     Raises:
         ValueError: no such agent or rules, or a bad number.
-        ResultError: ``out`` is damaged, or holds another match.
+        ResultError: ``out`` is corrupt, or holds another match.
         IllegalActionError: an agent's action is not legal.
     """
     match = Match(

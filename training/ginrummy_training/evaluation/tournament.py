@@ -130,7 +130,7 @@ def play_tournament(
     """Play everyone against everyone, or what is missing of it.
 
     Args:
-        agents: two at least, none twice; by name if they are not to go by their text form.
+        agents: at least two, none twice; by name if they are not to be called by their text form.
         games: of each pairing; even. All pairings are played on the same decks.
         seed: of decks and agents.
         rules: a preset's name, settings or Rules.
@@ -145,7 +145,7 @@ def play_tournament(
 
     Raises:
         ValueError: fewer than two agents, one that appears twice or is unknown; a bad number.
-        ResultError: ``out`` holds a damaged file or other matches.
+        ResultError: ``out`` holds a corrupt file or other matches.
     """
     names = list(agents) if isinstance(agents, Mapping) else [agent_name(x) for x in agents]
     if len(names) < 2:

@@ -55,7 +55,7 @@ STANDS_FOR = np.array([24, 12, 12, 4, 12, 6, 4, 1], dtype=np.int64)
 
 @dataclass(frozen=True, slots=True)
 class Halves:
-    """All pairs of suits in order with so many cards each, ascending by the second suit."""
+    """All pairs of suits in order with given numbers of cards, ascending by the second suit."""
 
     hands: Hands
     """[P] uint64: the first suit in lane 0, the second in lane 1."""
@@ -68,7 +68,7 @@ class Halves:
 
 @cache
 def patterns(cards: int) -> NDArray[np.int64]:
-    """Return the suit patterns with so many cards, ascending."""
+    """Return the suit patterns with a number of cards, ascending."""
     every = np.arange(NUM_LANE_PATTERNS)
     return every[np.bitwise_count(every) == cards]
 
@@ -77,7 +77,7 @@ def patterns(cards: int) -> NDArray[np.int64]:
 def halves(first: int, second: int) -> Halves:
     """Return the pairs of suits with ``first`` and ``second`` cards, in order.
 
-    With as many cards in both, the first pattern is not below the second.
+    With equally many cards in both, the first pattern is not below the second.
     """
     one, other = np.meshgrid(patterns(first), patterns(second))  # rows: by the second suit
     keep = (one >= other) | (first > second)
@@ -89,7 +89,7 @@ def halves(first: int, second: int) -> Halves:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some hands with so many cards in each suit: some left halves, all that go with them."""
+    """Some hands with given numbers of cards in the suits: some left halves, all that fit them."""
 
     shape: tuple[int, int, int, int]
     start: int
@@ -107,7 +107,7 @@ def shapes(cards: int) -> Iterator[tuple[int, int, int, int]]:
 
 
 def partners(shape: tuple[int, int, int, int]) -> NDArray[np.int64]:
-    """Return for each left half how many right halves go with it: the first so many, [P].
+    """Return for each left half how many right halves fit it, counted from the first, [P].
 
     A right half's first suit may not be above the left half's second. So right halves are needed in
     the order of their first suit (see `right_halves`).
@@ -128,7 +128,7 @@ def right_halves(first: int, second: int) -> Halves:
 
 
 def chunks(cards: int, size: int = CHUNK) -> list[Chunk]:
-    """Return all hands of so many cards in chunks of about ``size`` hands."""
+    """Return all hands of a number of cards in chunks of about ``size`` hands."""
     found = []
     for shape in shapes(cards):
         ends = partners(shape).cumsum()
@@ -189,7 +189,7 @@ def _count(
 
 @dataclass(frozen=True, slots=True)
 class Census:
-    """How many hands of so many cards have which deadwood."""
+    """How many hands of a number of cards have which deadwood."""
 
     cards: int
     counts: Counts
@@ -252,7 +252,7 @@ def census(
     size: int = CHUNK,
     progress: Progress | None = None,
 ) -> Census:
-    """Count all hands of so many cards, or those that are missing.
+    """Count all hands of a number of cards, or those that are missing.
 
     Args:
         cards: 1 to 11. Ten take less than a minute of one core.
@@ -263,7 +263,7 @@ def census(
 
     Raises:
         ValueError: a bad number.
-        ResultError: ``out`` is damaged or of another census.
+        ResultError: ``out`` is corrupt or of another census.
     """
     if not 1 <= cards <= HAND_SIZE + 1:
         raise ValueError(f"cards={cards}: 1 to {HAND_SIZE + 1} are needed")

@@ -93,7 +93,7 @@ class Lab:
             machine that has nothing else to do; workers. Of the run that finished it.
 
         Raises:
-            ResultError: nothing of it is kept, or it is damaged.
+            ResultError: nothing of it is kept, or it is corrupt.
         """
         if self.out is None or not (self.out / f"{experiment}.json").exists():
             raise ResultError(f"{experiment}: nothing of it is kept")

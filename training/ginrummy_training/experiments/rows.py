@@ -24,7 +24,7 @@ class Reference:
     def half_beside(self, ours: Estimate, games: int) -> float:
         """Return half the width of its interval.
 
-        Where only the number of games was printed, it is that of ours, as if ours had so many.
+        Where only the number of games was printed, the number of our games stands in for it.
         """
         if self.kind == "games":
             return (ours.high - ours.low) / 2 * sqrt(games / self.games)

@@ -29,7 +29,7 @@ def read_curves(run: Path) -> dict[str, Points]:
         run: its folder, or its log.
 
     Raises:
-        ResultError: no log, or a damaged one.
+        ResultError: no log, or a corrupt one.
     """
     path = run / LOG if run.is_dir() else run
     try:
@@ -72,7 +72,7 @@ def draw_curves(runs: Mapping[str, Path], opponents: Sequence[str], out: Path) -
         out: the file.
 
     Raises:
-        ResultError: no log, a damaged one, or one without any of the evaluations.
+        ResultError: no log, a corrupt one, or one without any of the evaluations.
         ValueError: the file's name does not end as a picture's.
     """
     curves_picture(runs, opponents).save(out)
@@ -91,7 +91,7 @@ def curves_picture(
         x_label: what steps are.
 
     Raises:
-        ResultError: no log, a damaged one, or one without any of the evaluations.
+        ResultError: no log, a corrupt one, or one without any of the evaluations.
     """
     from ginrummy_training.plotting import series_picture
 

@@ -188,7 +188,7 @@ def recorded(
 
     Raises:
         ValueError: the expert made no decision there.
-        ResultError: no such data, or damaged.
+        ResultError: no such data, or corrupt.
     """
     folder = Path(settings.data)
     size = min(RECORDED_SAMPLES, max(settings.imitation_batch, settings.imitation_samples // 16))

@@ -129,7 +129,7 @@ class Run:
             previous: the checkpoint before the last one instead.
 
         Raises:
-            ResultError: no run, or a damaged file.
+            ResultError: no run, or a corrupt file.
         """
         path = folder / SETTINGS
         if not path.exists():

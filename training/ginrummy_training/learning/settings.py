@@ -21,7 +21,7 @@ Episode = Literal["deal_of_game", "deal", "game"]
 Reward = Literal["chance", "points", "win", "final"]
 
 POOL = "pool"
-"""Stands for the learner's past policies where an opponent's name is expected."""
+"""In place of an opponent's name: the learner's past policies."""
 
 LEAST, MOST = 1e-9, 10**12
 """Limits of positive settings that have no narrower ones."""
@@ -40,7 +40,7 @@ class TrainSettings:
     rules: str = "eaai"
     """A preset's name, settings, or both: ``"eaai"``, ``"eaai,target=250"``."""
     seed: int = within(0, 0, MAX_SEED)
-    """Seed of decks, agents, first weights and batches."""
+    """Seed of decks, agents, initial weights and batches."""
 
     derived: bool = True
     """Whether the network sees the derived planes of the observation."""

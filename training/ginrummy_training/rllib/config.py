@@ -1,4 +1,4 @@
-"""Settings of a run on RLlib, and RLlib's configuration made of them."""
+"""Settings of a run on RLlib, and RLlib's configuration made from them."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -29,7 +29,7 @@ def run_weights(folder: Path) -> dict[str, torch.Tensor]:
     """Return the weights of a run of `ginrummy train` or `imitate`, with its value head.
 
     Raises:
-        ResultError: no run, no checkpoint yet, or a damaged one.
+        ResultError: no run, no checkpoint yet, or a corrupt one.
     """
     _, saved = Run.open(folder)
     if saved is None:

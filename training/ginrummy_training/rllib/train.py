@@ -72,7 +72,7 @@ class RLlibRun:
 
         Raises:
             ValueError: the folder holds a run or files of one, or bad settings.
-            ResultError: nothing to resume, a damaged file, or agents or code have changed.
+            ResultError: nothing to resume, a corrupt file, or agents or code have changed.
         """
         self.folder = folder
         self.checkpoints = Checkpoints(folder)
@@ -268,7 +268,7 @@ def train(
     Raises:
         SettingError: bad settings or opponents; nothing has been written.
         ValueError: the folder holds a run already.
-        ResultError: nothing to resume, a damaged file, or agents or code have changed.
+        ResultError: nothing to resume, a corrupt file, or agents or code have changed.
     """
     check_policies("opponents", opponents)
     torch.set_num_threads(1)  # the layers are small: more threads wait for each other

@@ -95,7 +95,7 @@ def exploit(
         rules: a preset's name, settings or Rules.
         steps: decisions of the training, of both players; 0: nothing is trained.
         begin: the network to begin the training with: ``"scratch"``, ``"ppo"``, a file that they
-            play, or ``""`` for first weights. Where it waits for gin, so does the response.
+            play, or ``""`` for random weights. Where it waits for gin, so does the response.
         candidates: text forms of existing agents to try too.
         select_games: of each candidate on the decks of the choice; even.
         games: of the chosen one on fresh decks; even.
@@ -300,7 +300,7 @@ def read_result(path: Path) -> Result:
         path: of the file, or of its folder.
 
     Raises:
-        ResultError: it is none, or damaged.
+        ResultError: it is not one, or corrupt.
     """
     file = path / RESULT if path.is_dir() else path
     found = read_json(file)

@@ -242,7 +242,7 @@ def read_card(path: Path) -> Card:
         path: of the file, or of its folder.
 
     Raises:
-        ResultError: not a card, or damaged.
+        ResultError: not a card, or corrupt.
     """
     file = path / CARD if path.is_dir() else path
     card = read_json(file)

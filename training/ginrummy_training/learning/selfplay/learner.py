@@ -46,7 +46,7 @@ class Learner:
     """The policy, its critic, and PPO."""
 
     def __init__(self, settings: SelfPlaySettings, rank: int = 0) -> None:
-        """Make both with first weights, the same in every worker."""
+        """Make both with initial weights, the same in every worker."""
         torch.manual_seed(settings.seed % 2**63)
         self.settings, self.rank = settings, rank
         self.actor, self.critic = Actor(settings), Critic(settings)

@@ -202,7 +202,7 @@ class Actor(nn.Module):
     """The policy: logits of all actions."""
 
     def __init__(self, settings: SelfPlaySettings) -> None:
-        """Make it with first weights: close to any legal action alike."""
+        """Make it with initial weights under which all legal actions are about equally likely."""
         super().__init__()
         width = settings.width
         planes, scalars = feature_sizes(
@@ -236,7 +236,7 @@ class Critic(nn.Module):
     """The value of a position to the player to move, in units of the reward."""
 
     def __init__(self, settings: SelfPlaySettings) -> None:
-        """Make it with first weights that say nearly 0."""
+        """Make it with initial weights whose values are nearly 0."""
         super().__init__()
         planes, scalars = feature_sizes(
             settings.derived, settings.ahead, settings.units, settings.advice

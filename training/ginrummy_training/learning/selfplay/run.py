@@ -99,7 +99,7 @@ def selfplay_train(
 
     Raises:
         ValueError: bad settings, or a folder that holds a run already.
-        ResultError: nothing to resume, or damaged.
+        ResultError: nothing to resume, or corrupt.
     """
     if resume:
         run, saved = SelfPlayRun.resume(folder, previous=previous)
@@ -155,7 +155,7 @@ def _pool_interval(settings: SelfPlaySettings, lap: int) -> int:
 
 
 def pool_name(steps: int) -> str:
-    """Return the file of the learner as it was after so many decisions."""
+    """Return the file of the learner as it was after ``steps`` decisions."""
     return f"pool-{steps:012d}.npz"
 
 
@@ -221,7 +221,7 @@ class _Watch:
             self.clock.note("evaluation")
 
     def join_pool(self, steps: int) -> None:
-        """Let the learner as it is join the pool of opponents, as of so many decisions.
+        """Add a copy of the learner to the pool of opponents, named by its decisions.
 
         A run that ended within a lap and learns on passes those places a little later.
         """

@@ -1,4 +1,4 @@
-"""What a run of the self-play learner is made of, and its presets."""
+"""Settings of a run of the self-play learner, and its presets."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -39,7 +39,7 @@ class SelfPlaySettings:
     rules: str = "eaai"
     """A preset's name, settings, or both: ``"eaai"``, ``"eaai,target=250"``."""
     seed: int = within(0, 0, MAX_SEED)
-    """Of decks, first weights and batches."""
+    """Of decks, initial weights and batches."""
 
     derived: bool = True
     """Whether the network sees the derived planes of the observation."""
