@@ -12,6 +12,8 @@ The packages come with the `bench` extra and are imported when a contender is ma
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from benchmarks.registry import Benchmark, require
@@ -111,41 +113,16 @@ def rlcard_play(seed: int) -> Contender:
     return play
 
 
+def random_play(name: str, make: Callable[[int], Contender]) -> Benchmark:
+    """Return a benchmark of random play, counted in decisions."""
+    return Benchmark(name=name, track="random play", unit="decisions", make=make)
+
+
 BENCHMARKS = [
-    Benchmark(
-        name="openspiel/python",
-        track="random play",
-        unit="decisions",
-        make=lambda seed: openspiel_play(seed, clone=False, observe=False),
-    ),
-    Benchmark(
-        name="openspiel/best",
-        track="random play",
-        unit="decisions",
-        make=openspiel_in_cpp,
-    ),
-    Benchmark(
-        name="openspiel/python+obs",
-        track="random play",
-        unit="decisions",
-        make=lambda seed: openspiel_play(seed, clone=False, observe=True),
-    ),
-    Benchmark(
-        name="openspiel/best+obs",
-        track="random play",
-        unit="decisions",
-        make=lambda seed: openspiel_play(seed, clone=True, observe=True),
-    ),
-    Benchmark(
-        name="rlcard+obs",
-        track="random play",
-        unit="decisions",
-        make=rlcard_play,
-    ),
-    Benchmark(
-        name="openspiel/deadwood",
-        track="deadwood",
-        unit="hands",
-        make=openspiel_deadwood,
-    ),
+    random_play("openspiel/python", partial(openspiel_play, clone=False, observe=False)),
+    random_play("openspiel/best", openspiel_in_cpp),
+    random_play("openspiel/python+obs", partial(openspiel_play, clone=False, observe=True)),
+    random_play("openspiel/best+obs", partial(openspiel_play, clone=True, observe=True)),
+    random_play("rlcard+obs", rlcard_play),
+    Benchmark(name="openspiel/deadwood", track="deadwood", unit="hands", make=openspiel_deadwood),
 ]

@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,34 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise ResultError(f"{path}: corrupt, this is not JSON ({error})") from error
+
+
+def read_checked(path: Path, name: str, form: Any, what: str, check: Callable[[Any], None]) -> Any:
+    """Return a result that was written as JSON, once it has been checked.
+
+    Args:
+        path: of the file, or of its folder.
+        name: of the file in the folder.
+        form: what its ``"format"`` has to be.
+        what: what it is, for errors.
+        check: raises KeyError, TypeError, ValueError or AttributeError if something is missing or
+            wrong.
+
+    Raises:
+        ResultError: of another format, corrupt, or something else.
+    """
+    file = path / name if path.is_dir() else path
+    found = read_json(file)
+    try:
+        stated = found["format"]
+        if stated == form:
+            check(found)
+            return found
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ResultError(
+            f"{file}: not {what}, or corrupt ({type(error).__name__}: {error})"
+        ) from error
+    raise ResultError(f"{file}: {what} of format {stated!r}, this is {form}")
 
 
 def write_csv(path: Path, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:

@@ -54,8 +54,19 @@ def _theirs(axes: Axes, rows: Sequence[Row], words: bool = True) -> None:
 
 
 @styled
-def curve(rows: Sequence[Row], experiment: str, x: str, y: str, title: str) -> Picture:
-    """Return the series of an experiment as lines, with the published numbers."""
+def curve(
+    rows: Sequence[Row], experiment: str, x: str, title: str, *, won: str = "", level: bool = True
+) -> Picture:
+    """Return games won in the series of an experiment as lines, with the published numbers.
+
+    Args:
+        rows: of all experiments.
+        experiment: its number.
+        x: what changes from left to right.
+        title: what plays.
+        won: which agent's games are counted, if the title leaves that open.
+        level: whether there is a line at 50 %.
+    """
     figure, axes = new_figure(3.9)
     mine = of(rows, experiment)
     names = list(dict.fromkeys(row.series for row in mine))
@@ -63,60 +74,38 @@ def curve(rows: Sequence[Row], experiment: str, x: str, y: str, title: str) -> P
         _ours(axes, of(mine, experiment, name), look, f"ours, {name}" if name else "ours")
     _theirs(axes, mine)
     axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    axes.set_title(title)
+    axes.set_ylabel(f"% of games won{won}")
+    axes.set_title(f"{experiment}: {title}")
     axes.grid(axis="y")
     axes.legend()
+    if level:
+        axes.axhline(50, color="#888888", linewidth=0.9)
     return figure
 
 
 def ways_to_meld(rows: Sequence[Row]) -> Picture:
     """Return E4: games won by hein, by the weight of ways to meld."""
-    return curve(
-        rows, "E4", "weight of ways to meld, alpha", "% of games won", "E4: hein against simple"
-    )
+    return curve(rows, "E4", "weight of ways to meld, alpha", "hein against simple", level=False)
 
 
 def knock_limits(rows: Sequence[Row]) -> Picture:
     """Return E9: games won by simple with a knock limit, under two sets of rules."""
-    figure = curve(
-        rows,
-        "E9",
-        "most deadwood to knock with",
-        "% of games won",
-        "E9: simple with a limit against simple",
-    )
-    figure.axes[0].axhline(50, color="#888888", linewidth=0.9)
-    return figure
+    return curve(rows, "E9", "most deadwood to knock with", "simple with a limit against simple")
 
 
 def bonuses(rows: Sequence[Row]) -> Picture:
     """Return E10: games won by waiting for gin, by the bonuses."""
-    figure = curve(
-        rows,
-        "E10",
-        "points for an undercut",
-        "% of games won by gin only",
-        "E10: gin only against knock at once",
-    )
-    figure.axes[0].axhline(50, color="#888888", linewidth=0.9)
-    return figure
+    title = "gin only against knock at once"
+    return curve(rows, "E10", "points for an undercut", title, won=" by gin only")
 
 
 def worlds(rows: Sequence[Row]) -> Picture:
     """Return E12: games won by the search, by its number of worlds."""
-    figure = curve(
-        rows,
-        "E12",
-        "sampled worlds a decision",
-        "% of games won",
-        "E12: search against lookahead",
-    )
+    figure = curve(rows, "E12", "sampled worlds a decision", "search against lookahead")
     axes = figure.axes[0]
     axes.set_xscale("log", base=2)
     axes.set_xticks([row.x for row in of(rows, "E12") if row.x is not None])
     axes.xaxis.set_major_formatter(ScalarFormatter())
-    axes.axhline(50, color="#888888", linewidth=0.9)
     return figure
 
 

@@ -11,6 +11,7 @@ from dataclasses import field, fields, replace
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ginrummy_env.core.checks import did_you_mean, flag, one_of, quoted, real, whole
+from ginrummy_env.core.rules import Rules, as_rules
 from ginrummy_env.policy import make_policy
 
 Settings = TypeVar("Settings")
@@ -18,6 +19,14 @@ Settings = TypeVar("Settings")
 
 class SettingError(ValueError):
     """A setting that a run can't have. The message names it and says what is allowed."""
+
+
+def rules_of(text: str) -> Rules:
+    """Return the rules that a setting names, or raise SettingError."""
+    try:
+        return as_rules(text)
+    except ValueError as error:
+        raise SettingError(f"rules={quoted(text)}: {error}") from None
 
 
 def within(default: Any, low: float, high: float) -> Any:

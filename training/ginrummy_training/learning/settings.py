@@ -8,11 +8,12 @@ from typing import Any, Literal
 
 from ginrummy_env.core.chance import MAX_SEED
 from ginrummy_env.core.checks import quoted, real
-from ginrummy_env.core.rules import Rules, as_rules
+from ginrummy_env.core.rules import Rules
 from ginrummy_training.learning.setting_fields import (
     SettingError,
     check_fields,
     check_policies,
+    rules_of,
     with_changes,
     within,
 )
@@ -197,10 +198,7 @@ class TrainSettings:
         Raises:
             SettingError: neither a preset nor settings of rules.
         """
-        try:
-            return as_rules(self.rules)
-        except ValueError as error:
-            raise SettingError(f"rules={quoted(self.rules)}: {error}") from None
+        return rules_of(self.rules)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON and TOML can hold them."""

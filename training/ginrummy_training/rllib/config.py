@@ -10,12 +10,12 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 
 from ginrummy_env.core.chance import MAX_SEED
-from ginrummy_env.core.checks import quoted
-from ginrummy_env.core.rules import Rules, as_rules
+from ginrummy_env.core.rules import Rules
 from ginrummy_training.learning.setting_fields import (
     SettingError,
     check_fields,
     check_policies,
+    rules_of,
     with_changes,
     within,
 )
@@ -103,10 +103,7 @@ class RLlibSettings:
         Raises:
             SettingError: neither a preset nor settings of rules.
         """
-        try:
-            return as_rules(self.rules)
-        except ValueError as error:
-            raise SettingError(f"rules={quoted(self.rules)}: {error}") from None
+        return rules_of(self.rules)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as JSON can hold them."""

@@ -39,7 +39,7 @@ from ginrummy_training.provenance import (
     require_same,
     versions,
 )
-from ginrummy_training.storage import ResultError, read_json, write_json
+from ginrummy_training.storage import ResultError, read_checked, read_json, write_json
 from ginrummy_training.strength.protocol import play_fingerprint
 from ginrummy_training.strength.response_table import LEARNED
 
@@ -302,24 +302,16 @@ def read_result(path: Path) -> Result:
     Raises:
         ResultError: it is not one, or corrupt.
     """
-    file = path / RESULT if path.is_dir() else path
-    found = read_json(file)
-    try:
-        if found["format"] != FORMAT:
-            raise ResultError(f"{file}: a result of format {found['format']!r}, this is {FORMAT}")
-        for key in ("policy", "rules", "play", "best", "games", "command"):
-            found[key]
-        for number in (found["games_won"], found["net_points_a_deal"]):
-            if not number["low"] <= number["value"] <= number["high"]:
-                raise ValueError(f"{number}: not an interval")
-        for each in found["tried"]:
-            str(each["name"]), float(each["games_won"]["value"])
-    except ResultError:
-        raise
-    except (KeyError, TypeError, ValueError) as error:
-        raise ResultError(
-            f"{file}: not a result of `ginrummy exploit`, or corrupt "
-            f"({type(error).__name__}: {error})"
-        ) from error
-    result: Result = found
+    result: Result = read_checked(path, RESULT, FORMAT, "a result of `ginrummy exploit`", _check)
     return result
+
+
+def _check(found: Any) -> None:
+    """Raise KeyError, TypeError or ValueError if a result lacks what is read of it, or is wrong."""
+    for key in ("policy", "rules", "play", "best", "games", "command"):
+        found[key]
+    for number in (found["games_won"], found["net_points_a_deal"]):
+        if not number["low"] <= number["value"] <= number["high"]:
+            raise ValueError(f"{number}: not an interval")
+    for each in found["tried"]:
+        str(each["name"]), float(each["games_won"]["value"])

@@ -31,7 +31,7 @@ from ginrummy_training.provenance import (
     versions,
 )
 from ginrummy_training.statistics import Estimate, share
-from ginrummy_training.storage import ResultError, read_json, write_json
+from ginrummy_training.storage import ResultError, read_checked, write_json
 from ginrummy_training.strength.card_table import card_markdown
 from ginrummy_training.strength.figures import card_picture
 from ginrummy_training.strength.protocol import (
@@ -244,20 +244,8 @@ def read_card(path: Path) -> Card:
     Raises:
         ResultError: not a card, or corrupt.
     """
-    file = path / CARD if path.is_dir() else path
-    card = read_json(file)
-    try:
-        if card["format"] != FORMAT:
-            raise ResultError(f"{file}: a card of format {card['format']!r}, this is {FORMAT}")
-        _check(card)
-    except ResultError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ResultError(
-            f"{file}: not a benchmark card, or corrupt ({type(error).__name__}: {error})"
-        ) from error
-    found: Card = card
-    return found
+    card: Card = read_checked(path, CARD, FORMAT, "a benchmark card", _check)
+    return card
 
 
 def _check(card: Any) -> None:

@@ -19,10 +19,11 @@ from ginrummy_training.learning.setting_fields import (
     SettingError,
     check_fields,
     check_policies,
+    rules_of,
     with_changes,
     within,
 )
-from ginrummy_training.learning.settings import LEAST, MOST, MOST_AT_ONCE, TrainSettings
+from ginrummy_training.learning.settings import LEAST, MOST, MOST_AT_ONCE
 
 Reward = Literal["points", "chance"]
 
@@ -202,7 +203,7 @@ class SelfPlaySettings:
 
     def parsed_rules(self) -> Rules:
         """Return the rules; see `settings.TrainSettings.parsed_rules`."""
-        return TrainSettings(rules=self.rules).parsed_rules()
+        return rules_of(self.rules)
 
     def first_network(self) -> Network:
         """Return the network to begin with, of ``begin``.
