@@ -438,7 +438,7 @@ class TestRefused:
         selfplay(other, replace(PLAN, seed=4), 8)
         for part in ("positions/00000.parquet", "games/00000.parquet", "manifest/00000.json"):
             shutil.copy(folder / part, other / part)
-        with pytest.raises(ResultError, match=r"00000\.json: of other data"):
+        with pytest.raises(ResultError, match=r"00000\.json: belongs to other data"):
             load(other)
 
     def test_pages_have_checksums(self, folder):
