@@ -87,6 +87,9 @@ CLIENTS = {
         "AgileRL, DQN", "agilerl_dqn", "agilerl", "agilerl", venv=".venv-clients-agilerl"
     ),
     "rlcard": Client("RLCard, its DQN agent", "rlcard_dqn", "rlcard", "rlcard"),
+    "openspiel": Client(
+        "OpenSpiel: CFR+, MCCFR, IS-MCTS", "openspiel_cfr", "open-spiel", "pyspiel", "--iterations"
+    ),
 }
 
 
@@ -189,6 +192,11 @@ def watch_environments() -> Watch:
         from ginrummy_env.compat.rlcard_game import GinRummyEnv as RLCardEnv
 
         watched.append((RLCardEnv, one, "step", ("reset", "get_state")))
+    if find_spec("pyspiel"):
+        from ginrummy_env.compat.openspiel_game import GinRummyState
+
+        reads = ("_legal_actions", "chance_outcomes", "returns", "resample_from_infostate")
+        watched.append((GinRummyState, one, "_apply_action", reads))
     watch = Watch()
     for owner, count, step, others in watched:
         watch.over(owner, step, count)
@@ -263,7 +271,7 @@ def glue(script: str) -> int:
 
 def table() -> str:
     """Return the table of all results on file."""
-    rows = [COLUMNS, ("---", "---", "---", "---:", "---:", "---:", "---")]
+    rows = [COLUMNS, ("---", "---", "---", "---:", "---", "---:", "---:", "---")]
     for name, client in CLIENTS.items():
         path = RESULTS / f"{name}.json"
         if path.exists():

@@ -22,6 +22,7 @@ TINY = {
     "rllib": 512,
     "agilerl": 800,
     "rlcard": 200,
+    "openspiel": 4,  # iterations of CFR+
 }
 
 
@@ -39,7 +40,7 @@ def test_the_example_runs(name):
     )
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads(done.stdout.partition(": ")[2])
-    assert "points a deal against" in found["reached"]
+    assert "points a deal" in found["reached"]
     assert 0 < found["share"] < 1
     assert found["decisions"] >= min(TINY[name], 200)
 
