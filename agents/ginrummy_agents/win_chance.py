@@ -152,9 +152,8 @@ def deal_points() -> dict[str, Float]:
     return {name: array.astype(np.float64) for name, array in shares.items()}
 
 
-@cache
-def win_chance_of(rules: Rules) -> WinChance:
-    """Return the chances under these rules.
+def point_shares(rules: Rules) -> Float:
+    """Return how often a deal that was won was worth 0, 1, 2, ... points, between equal players.
 
     Rules that are not a preset of the data file get the points of EAAI or CLASSIC, whichever is
     nearer (`thresholds`), also with decks of other sizes.
@@ -162,8 +161,14 @@ def win_chance_of(rules: Rules) -> WinChance:
     known = deal_points()
     for name, preset in PRESETS.items():
         if name in known and preset == rules:
-            return WinChance(known[name], rules.target)
-    return WinChance(known["eaai" if plays_like_eaai(rules) else "classic"], rules.target)
+            return known[name]
+    return known["eaai" if plays_like_eaai(rules) else "classic"]
+
+
+@cache
+def win_chance_of(rules: Rules) -> WinChance:
+    """Return the chances under these rules, by their `point_shares`."""
+    return WinChance(point_shares(rules), rules.target)
 
 
 def win_chance(scores: Points, points: Points, rules: Rules) -> Float:

@@ -1,16 +1,22 @@
 """Kinds of players that the opponent may be: how each throws, and when each knocks.
 
-Their shares before anything is known are those of a mixed field. What the opponent is seen to do
-in a deal moves them (`evidence`).
+Their shares before anything is known are those of a mixed field. What the opponent has won so far
+in the game moves them (`manner_shares`): whoever knocks as soon as they can wins deals for few
+points. So does what they are seen to do in a deal (`evidence`).
 """
 
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from ginrummy_agents.search.belief import ten_of_52
 from ginrummy_agents.search.rollout import ALWAYS, NEVER, Style
 from ginrummy_agents.thresholds import plays_like_eaai
+from ginrummy_agents.win_chance import point_shares
 from ginrummy_env.core.rules import Rules
+from ginrummy_env.core.types import Float
+from ginrummy_env.core.view import OPPONENT, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +35,8 @@ class Manner:
     """Whether they weigh discards as `Champion` does; else only the deadwood left."""
     scale: float
     """A discard worse than the best by this many points is thrown e times less often."""
+    dear: float
+    """How many of the deals that they win are worth the gin bonus or more."""
 
 
 CHAMPION_EAAI = (6, 6, 6, 6, 7, 9, NEVER)
@@ -52,7 +60,8 @@ def weighing(rules: Rules) -> tuple[int, ...]:
 @cache
 def manners(rules: Rules) -> tuple[Manner, ...]:
     """Return the manners that an opponent may have."""
-    waiting = (ALWAYS,) * (3 if plays_like_eaai(rules) else 7) + (NEVER,)
+    eaai = plays_like_eaai(rules)
+    waiting = (ALWAYS,) * (3 if eaai else 7) + (NEVER,)
     return (
         Manner(
             words="knock as soon as they can",
@@ -61,6 +70,7 @@ def manners(rules: Rules) -> tuple[Manner, ...]:
             knock_doubt=0.01,
             weighs=False,
             scale=0.5,
+            dear=0.23 if eaai else 0.32,
         ),
         Manner(
             words="knock in their first turns alone and then wait for gin",
@@ -69,6 +79,7 @@ def manners(rules: Rules) -> tuple[Manner, ...]:
             knock_doubt=0.05,
             weighs=True,
             scale=0.5,
+            dear=0.92 if eaai else 0.44,
         ),
         Manner(
             words="knock while it pays and later wait for gin",
@@ -77,5 +88,49 @@ def manners(rules: Rules) -> tuple[Manner, ...]:
             knock_doubt=0.1,
             weighs=True,
             scale=0.15,
+            dear=0.79 if eaai else 0.46,
         ),
     )
+
+
+OTHERS = 0.1
+"""Part of the shares that what an opponent has won does not move: nobody plays quite as thought."""
+
+MOST_WON, MOST_POINTS = 20, 500
+"""Deals won and points up to which they count."""
+
+
+def manner_shares(view: View) -> Float:
+    """Return how likely each manner is by what the opponent has won in the game, [N, M].
+
+    The points of the deals that they won tell gins and undercuts from knocks, by which players who
+    wait seldom win. With a deck of another size, or before they have won a deal: the shares of a
+    mixed field.
+    """
+    kinds = manners(view.rules)
+    before = np.array([kind.share for kind in kinds])
+    shares = np.repeat(before[None], len(view), axis=0)
+    if not ten_of_52(view.rules):
+        return shares
+    won, points = view.deals_won[:, OPPONENT], view.scores[:, OPPONENT]
+    rows = np.flatnonzero((won > 0) & (won <= MOST_WON) & (points >= 0) & (points < MOST_POINTS))
+    if rows.size:
+        shares[rows] *= _chances_of_points(view.rules)[:, won[rows], points[rows]].T
+        shares[rows] /= shares[rows].sum(axis=1, keepdims=True)
+    found: Float = (1 - OTHERS) * shares + OTHERS * before
+    return found
+
+
+@cache
+def _chances_of_points(rules: Rules) -> Float:
+    """Return how likely deals won come to points, [M, MOST_WON + 1, MOST_POINTS]."""
+    worth = np.maximum(point_shares(rules), 1e-9)
+    dear = np.arange(len(worth)) >= rules.gin_bonus
+    found = np.zeros((len(manners(rules)), MOST_WON + 1, MOST_POINTS))
+    found[:, 0, 0] = 1
+    for manner, kind in enumerate(manners(rules)):
+        cheap, much = np.where(dear, 0, worth), np.where(dear, worth, 0)
+        one = (1 - kind.dear) * cheap / cheap.sum() + kind.dear * much / much.sum()
+        for deals in range(MOST_WON):
+            found[manner, deals + 1] = np.convolve(found[manner, deals], one)[:MOST_POINTS]
+    return found + 1e-12

@@ -11,7 +11,7 @@ from ginrummy_agents.search.policy import Search
 from ginrummy_agents.search.settle import left_over
 from ginrummy_agents.search.worlds import sample_worlds
 from ginrummy_env.core.chance import Random
-from ginrummy_env.core.view import View
+from ginrummy_env.core.view import OPPONENT, View
 
 HALF = 1.96
 """Standard errors in half of a 95 % interval."""
@@ -95,7 +95,7 @@ class OpponentBelief:
     manners: tuple[tuple[str, float], ...]
     """What they may do about knocking, and the share of worlds in which they do."""
     had_turn: bool
-    """Whether the opponent was seen to do anything yet."""
+    """Whether the opponent was seen to do anything yet, or has won a deal."""
 
     def words(self, name: str) -> str:
         """Return it in sentences.
@@ -134,5 +134,5 @@ def opponent_belief(search: Search, view: View, rng: Random, worlds: int = 400) 
             (manner.words, float(share))
             for manner, share in zip(manners(view.rules), shares, strict=True)
         ),
-        had_turn=bool(past),
+        had_turn=bool(past) or bool(view.deals_won[0, OPPONENT]),
     )

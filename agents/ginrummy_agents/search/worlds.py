@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ginrummy_agents.search.evidence import log_likelihoods
 from ginrummy_agents.search.hands import Odds, sample_hands
-from ginrummy_agents.search.manners import manners
+from ginrummy_agents.search.manners import manner_shares
 from ginrummy_agents.search.past import PastTurn
 from ginrummy_env.core.chance import Random
 from ginrummy_env.core.types import Float, Hands
@@ -49,8 +49,8 @@ def sample_worlds(
     many = OVERSAMPLED * count
     hands, decks = sample_hands(view, many, rng, odds)
     theirs = hands.reshape(-1, many)
-    kinds = manners(view.rules)
-    logs = np.log([kind.share for kind in kinds]) + log_likelihoods(view, theirs, rng, past)
+    shares = manner_shares(view)
+    logs = np.log(shares)[:, None] + log_likelihoods(view, theirs, rng, past)
     # Manner by manner, so that even steps through the weights do not meet one manner alone.
     weights = tempered(np.moveaxis(logs, 2, 1).reshape(len(view), -1), count)
     ends = weights.cumsum(axis=1)
