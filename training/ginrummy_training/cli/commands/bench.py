@@ -32,6 +32,10 @@ FLAGS = ("quick", "list", "goals", "force")
 """Options that are passed on to the checkout's benchmarks."""
 
 
+ROUNDS = (("simple", 4_000, 1_000), ("random", 2, 1_000))
+"""Agents that play themselves where there is no checkout: games, and deals of a game at most."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("--quick", action="store_true", help="a short look: few and short rounds")
@@ -66,9 +70,13 @@ def run(options: argparse.Namespace) -> int:
     from ginrummy_training.storage import write_json
 
     lines = {}
-    for name, games in (("simple", 400 if options.quick else 4_000), ("random", 2)):
+    # Random games hardly end: in a short look they are cut off.
+    rounds = (("simple", 400, 1_000), ("random", 2, 20)) if options.quick else ROUNDS
+    for name, games, deals in rounds:
         start = perf_counter()
-        result = play_match(name, name, games=games, seed=options.seed, rules=options.rules)
+        result = play_match(
+            name, name, games=games, seed=options.seed, rules=options.rules, max_deals=deals
+        )
         lines[name] = speeds(result, perf_counter() - start)
         each = lines[name]
         print(
