@@ -1,7 +1,7 @@
 """Gin rummy for reinforcement learning: exact rules, whole batches at once, full games.
 
-Importing this package registers the environments with Gymnasium and PettingZoo; what they are made
-of is loaded when it is first used.
+Importing this package registers the environments with Gymnasium and PettingZoo; their parts
+are loaded on first use.
 """
 
 from importlib import import_module

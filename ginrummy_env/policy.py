@@ -2,7 +2,7 @@
 
 Everything that plays is a policy: it maps a batch of views to one action each. The environments
 need one for the other seat but import no agent: names are looked up among the entry points of the
-group ``ginrummy_env.policies``, where the ``agents`` package, and any other, says what it has.
+group ``ginrummy_env.policies``, where packages such as ``ginrummy_agents`` register theirs.
 """
 
 import os

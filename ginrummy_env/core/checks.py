@@ -163,7 +163,7 @@ def quoted(value: object, most: int = _SHOWN) -> str:
 
 
 def _index(value: object) -> int | None:
-    """Return a whole number as an int, or None if it is none."""
+    """Return a whole number as an int, None for anything else."""
     if isinstance(value, bool) or "bool" in str(getattr(value, "dtype", "")):
         return None
     try:
@@ -173,7 +173,7 @@ def _index(value: object) -> int | None:
 
 
 def _float(value: object) -> float | None:
-    """Return a finite number as a float, or None if it is none."""
+    """Return a finite number as a float, None for anything else."""
     if isinstance(value, np.ndarray) and value.shape == ():
         value = value.item()
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):

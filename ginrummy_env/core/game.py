@@ -35,7 +35,7 @@ def new_games(
         N rows, the non-dealers to move.
 
     Raises:
-        ValueError: a seed, dealer or deck that is none.
+        ValueError: an invalid seed, dealer or deck.
 
     Source: RULES, One deal, 1 to 3.
     """

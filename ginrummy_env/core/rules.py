@@ -378,7 +378,7 @@ def _parsed(text: str) -> Rules:
 
 
 def _value(text: str) -> int | bool | str | None:
-    """Return the value that a word stands for; a word that is none is left to `Rules`."""
+    """Return the value that a word stands for; other words are left to `Rules`."""
     words: dict[str, bool | None] = {"true": True, "false": False, "none": None}
     if text.lower() in words:
         return words[text.lower()]

@@ -1,6 +1,6 @@
 """The environments: PettingZoo, Gymnasium and Stable-Baselines3 interfaces to the rules.
 
-The environments themselves are in `ginrummy_env`; here is what goes with them.
+The environments themselves are exported by `ginrummy_env`; their parts are here.
 """
 
 from ginrummy_env.envs.deal_infos import RESULT_KEYS, DealResult, EndedDeals

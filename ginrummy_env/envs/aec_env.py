@@ -300,7 +300,7 @@ class raw_env(AECEnv):  # type: ignore[misc]
 def env(**options: Unpack[PettingZooKeywords]) -> Any:
     """Return the environment with the wrappers of PettingZoo's classic games.
 
-    An illegal action ends the game: -1 for who took it, 0 for the other. The arguments are those of
+    An illegal action ends the game: -1 for the agent that took it, 0 for the other. Arguments: see
     `raw_env`.
     """
     ending = IllegalEnds(raw_env(**options), illegal_reward=ILLEGAL_REWARD)
@@ -308,7 +308,7 @@ def env(**options: Unpack[PettingZooKeywords]) -> Any:
 
 
 class IllegalEnds(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
-    """PettingZoo's TerminateIllegalWrapper; legal actions may pass it by, see `OrderEnforced`."""
+    """PettingZoo's TerminateIllegalWrapper; legal actions may bypass it, see `OrderEnforced`."""
 
     def step(self, action: int | None) -> None:
         """Take a legal action, or end the episode."""
@@ -319,7 +319,7 @@ class IllegalEnds(wrappers.TerminateIllegalWrapper):  # type: ignore[misc]
 class OrderEnforced(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
     """PettingZoo's OrderEnforcingWrapper; legal actions and reads go to `raw_env` directly.
 
-    PettingZoo's wrappers hand on each call one by one, which takes longer than a step of the game.
+    PettingZoo's wrappers pass on each call one by one, which takes longer than a step of the game.
     Before `reset` the attributes are missing here as there, with the same words.
     """
 
@@ -389,9 +389,9 @@ class ParallelGame(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
 
 
 def parallel_env(**options: Unpack[PettingZooKeywords]) -> Any:
-    """Return `env` in the parallel API; ``infos[agent]["active_agent"]`` is who moves next.
+    """Return `env` in the parallel API; ``infos[agent]["active_agent"]`` is the one to move next.
 
-    Both agents give an action in each step, and the one of who is not to move is not looked at. Its
+    Both agents give an action in each step; that of the agent not to move is ignored. Its
     mask flags a pass (``waiting_mask="pass"``), so that samplers find an action.
     """
     options.setdefault("waiting_mask", "pass")

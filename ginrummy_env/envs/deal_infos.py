@@ -1,4 +1,4 @@
-"""How deals ended: outcome, hands, melds, lay-offs. Computed when somebody looks."""
+"""How deals ended: outcome, hands, melds, lay-offs. Computed on access."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

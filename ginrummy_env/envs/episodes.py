@@ -1,7 +1,7 @@
 """Episodes and rewards: what every environment does with N games at once.
 
 An episode is a game to the target score or a single deal. A deal that ends is scored, both players
-are paid, and the next one is dealt in the same step, so no step is without a decision.
+are paid, and the next one is dealt in the same step, so every step is a decision.
 """
 
 import operator
@@ -71,7 +71,7 @@ def advance(
     rows: Rows | None = None,
     decks: dict[int, Decks] | None = None,
 ) -> EndedDeals | None:
-    """Take one action in every row, or in some, and deal on where a deal ends but not the episode.
+    """Take one action in every row, or in some; where only a deal ends, deal the next one.
 
     Args:
         state: N games, changed in place. Rows whose episode is over are left alone.

@@ -137,7 +137,7 @@ class GinRummyEnv(gymnasium.Env[Any, np.int64]):
         return seen
 
     def step(self, action: int | np.integer[Any]) -> tuple[Seen, float, bool, bool, dict[str, Any]]:
-        """Take the learner's action, let the opponent answer, and return what came of it.
+        """Take the learner's action, let the opponent answer, and return the result.
 
         Raises:
             IllegalActionError: with illegal_action="raise"; nothing has changed.

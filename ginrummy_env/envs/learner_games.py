@@ -44,7 +44,7 @@ _DEAL_OVER, _GAME_OVER = int(Phase.DEAL_OVER), int(Phase.GAME_OVER)
 
 @dataclass(frozen=True, slots=True)
 class LearnerStep:
-    """What a step brought the learners, the opponents' answers included.
+    """The result of a step for the learners, the opponents' answers included.
 
     Attributes:
         rewards: [N] float64.

@@ -1,4 +1,4 @@
-"""Pay for deadwood at once: potential-based shaping.
+"""Reward deadwood at once: potential-based shaping.
 
 What a player holds has a potential, -deadwood / 100. Each step pays the change of it, and at the
 end of an episode it is 0, so that over an episode the pay adds up to a number that was decided by

@@ -171,7 +171,7 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
     def step(
         self, actions: ArrayLike
     ) -> tuple[Seen, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Infos]:
-        """Take an action in every row, let the opponents answer, and return what came of it.
+        """Take an action in every row, let the opponents answer, and return the result.
 
         With NEXT_STEP, a row whose episode ended in the last step is reset: its action is not
         looked at, its reward is 0.
@@ -232,7 +232,7 @@ class GinRummyVectorEnv(LearnerBatch, VectorEnv[Any, NDArray[np.integer], NDArra
         return self.games.masks.copy()
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return the positions as text or pixels, one a row; or show the first in a window."""
+        """Return the positions as text or pixels, one per row; or show the first in a window."""
         rows = range(1 if self.render_mode == "human" else self.num_envs)
         seats = self.games.seats
         shown = [

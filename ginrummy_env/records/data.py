@@ -52,8 +52,8 @@ class Annotation:
     """Remarks on one action of a deal, for example what a search thought of the candidates.
 
     Raises:
-        ValueError: no remark at all, no action or card, one twice, no finite number or no
-            probability, or no plain text.
+        ValueError: no remark at all; an invalid or repeated action or card; a number that is not
+            finite, or not a probability; text that is not plain.
     """
 
     step: int
@@ -111,7 +111,7 @@ class DealRecord:
     """One deal: what was dealt and what was done; the rest follows.
 
     Raises:
-        ValueError: a deck, dealer, action or annotation that is none.
+        ValueError: an invalid deck, dealer, action or annotation.
     """
 
     number: int
@@ -151,7 +151,7 @@ class GameRecord:
     `recorder.replay` says whether the rules allow it.
 
     Raises:
-        ValueError: a value that is none, such as a name with a line break.
+        ValueError: an invalid value, such as a name with a line break.
     """
 
     rules: Rules

@@ -1,4 +1,4 @@
-"""A record as one page: style, script and data in one file, which asks no network for anything."""
+"""A record as one page: style, script and data in one file, which needs no network."""
 
 import json
 import os
@@ -36,7 +36,7 @@ class Replay:
 
     Raises:
         RecordError: the rules do not allow the record.
-        ValueError: a viewer that is none, a margin below 0.
+        ValueError: an invalid viewer, a margin below 0.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ def static(name: str) -> str:
 
 
 def embed(data: Any) -> str:
-    r"""Return plain values as JSON that may stand inside a script element.
+    r"""Return plain values as JSON that is safe inside a script element.
 
     >>> embed({"name": "</script>"})
     '{"name":"\\u003c/script>"}'

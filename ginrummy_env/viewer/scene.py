@@ -25,7 +25,7 @@ CARD_NAMES = [[sign_name(card), spoken_name(card)] for card in range(NUM_CARDS)]
 
 
 def action_words(action: int, upcard: int = NO_CARD) -> str:
-    """Return an action as it stands on a button.
+    """Return an action as written on a button.
 
     >>> action_words(104), action_words(52 + 22), action_words(105, 11)
     ('draw from the stock', 'knock with T♥', 'take Q♠')

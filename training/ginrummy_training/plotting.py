@@ -89,7 +89,7 @@ class Picture(Figure):
         """Write it whole or not at all, as what the name ends with: png, svg or pdf.
 
         Raises:
-            ValueError: an ending that is none of these.
+            ValueError: another ending.
         """
         kind = path.suffix.removeprefix(".").lower()
         if kind not in KINDS:

@@ -65,7 +65,7 @@ def picture_of(path: Path) -> "Picture":
     """Return the picture of a file of results.
 
     Raises:
-        ResultError: a file that is none of those.
+        ResultError: a file of another kind.
     """
     from ginrummy_training.storage import ResultError, read_json
 
