@@ -51,14 +51,14 @@ TRAINING = "training"
 
 RESPONSE = replace(
     SCRATCH, held=0.0, learning_rate=4e-4, final_learning_rate=6e-5, critic_rate=2.5, entropy=0.01,
-    final_entropy=0.003, gae_lambda=0.95, max_deals=60, eval_games=400, retest_games=2,
-    tensorboard=False,
+    final_entropy=0.003, gae_lambda=0.95, num_steps=16, batch=2_048, max_deals=60, eval_games=400,
+    retest_games=2, tensorboard=False,
 )  # fmt: skip
 """The training: small steps, as it begins with a network that plays well; but its critic begins
 with nothing, so it learns faster."""
-EVALUATIONS = 5
+EVALUATIONS = 3
 """How often the network is measured while it is trained; the best one is kept."""
-CRITIC_FIRST = 100_000
+CRITIC_FIRST = 65_000
 """Decisions from which the critic learns before the policy does."""
 
 CANDIDATES = ("lookahead", "ppo", "scratch", "champion", "search:64,base=champion")
