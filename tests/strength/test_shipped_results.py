@@ -16,8 +16,8 @@ FOLDERS = sorted(path.parent for path in (ROOT / "results" / "benchmark").glob("
 FOUND = sorted((ROOT / "results" / "exploit").glob("*.json"))
 PAGE = (ROOT / "docs" / "BENCHMARK.md").read_text(encoding="utf-8")
 
-LADDER = {"random", "gold", "simple", "heuristic", "hein", "myopic", "lookahead", "champion", "ppo",
-          "scratch"}  # fmt: skip
+LADDER = {"random", "gold", "simple", "simple:0", "heuristic", "hein", "myopic", "lookahead", "lookahead:7",
+          "champion", "ppo", "scratch"}  # fmt: skip
 SLOW = {"search:64"}
 """Whose play takes too long to be looked at in a test."""
 
