@@ -9,15 +9,15 @@ from ginrummy_training.strength.card import read_card
 from ginrummy_training.strength.card_table import card_markdown, ladder_markdown
 from ginrummy_training.strength.figures import card_picture
 from ginrummy_training.strength.protocol import BENCHMARK_1, play_fingerprint
-from ginrummy_training.strength.response_table import responses_markdown
+from ginrummy_training.strength.response_table import responses_markdown, trainings_markdown
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = sorted(path.parent for path in (ROOT / "results" / "benchmark").glob("*/card.json"))
 FOUND = sorted((ROOT / "results" / "exploit").glob("*.json"))
 PAGE = (ROOT / "docs" / "BENCHMARK.md").read_text(encoding="utf-8")
 
-LADDER = {"random", "gold", "simple", "simple:0", "heuristic", "hein", "myopic", "lookahead", "lookahead:7",
-          "champion", "ppo", "scratch"}  # fmt: skip
+LADDER = {"random", "gold", "simple", "simple:0", "heuristic", "hein", "myopic", "lookahead",
+          "lookahead:7", "champion", "ppo", "scratch"}  # fmt: skip
 SLOW = {"search:64"}
 """Whose play takes too long to be looked at in a test."""
 
@@ -58,5 +58,6 @@ def test_best_responses_are_to_the_agents_of_the_cards():
 def test_the_page_has_the_tables_of_the_files():
     ladder = ladder_markdown([read_card(folder) for folder in FOLDERS])
     assert ladder in PAGE, f"docs/BENCHMARK.md needs these tables:\n{ladder}"
-    responses = responses_markdown([read_result(path) for path in FOUND])
-    assert responses in PAGE, f"docs/BENCHMARK.md needs this table:\n{responses}"
+    results = [read_result(path) for path in FOUND]
+    for table in (responses_markdown(results), trainings_markdown(results)):
+        assert table in PAGE, f"docs/BENCHMARK.md needs this table:\n{table}"
