@@ -61,7 +61,7 @@ EVALUATIONS = 3
 CRITIC_FIRST = 65_000
 """Decisions from which the critic learns before the policy does."""
 
-CANDIDATES = ("lookahead", "ppo", "scratch", "champion", "search:64,base=champion")
+CANDIDATES = ("lookahead", "ppo", "scratch", "champion", "search:64")
 """Agents that are tried besides the trained one."""
 
 SELECTION_SEED, CONFIRMATION_SEED = 3_000_003, 4_000_003
