@@ -1,4 +1,4 @@
-"""Files of arrays (.npz) that somebody else may have written: checked before they are read."""
+"""Files of arrays (.npz) that may come from elsewhere: checked before they are read."""
 
 import zipfile
 from collections.abc import Mapping

@@ -31,7 +31,7 @@ ANY_DEADWOOD = 98
 class RuleAgent(Parametrized, ABC):
     """A policy that is asked three questions. Its dataclass fields are its parameters.
 
-    It has no memory: what it does is a function of the view and of one uniform number a row, so a
+    It has no memory: what it does is a function of the view and of one uniform number per row, so a
     game does not depend on the batch around it.
     """
 

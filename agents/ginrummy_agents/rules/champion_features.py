@@ -96,7 +96,7 @@ NAMES = {"keep": KEEP, "knock": KNOCK, "stock": STOCK, "take": TAKE}
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights of the four estimates, one a feature."""
+    """The weights of the four estimates, one per feature."""
 
     keep: Features
     knock: Features
@@ -246,7 +246,7 @@ def keep_features(view: View, rows: Rows, hands: Hands, cards: Cards) -> Feature
 
 
 def knock_features(view: View, rows: Rows, left: NDArray[np.integer]) -> Features:
-    """Return the features of knocking with so much deadwood: `KNOCK`, [K, 18]."""
+    """Return the features of knocking with an amount of deadwood: `KNOCK`, [K, 18]."""
     took = np.bitwise_count(view.taken[rows, OPPONENT])
     holds = np.bitwise_count(view.known[rows, OPPONENT])
     one, deadwood_left = np.ones(len(rows)), left.astype(np.float64)

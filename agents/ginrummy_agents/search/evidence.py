@@ -91,7 +91,7 @@ def log_likelihoods(view: View, theirs: Hands, rng: Random, past: Sequence[PastT
 def would_knock(
     manner: Manner, own_turn: NDArray[np.integer], least: Points, limits: Points
 ) -> Flags:
-    """Return whether players of a manner knock with so much deadwood, [W] bool.
+    """Return whether players of a manner knock with an amount of deadwood, [W] bool.
 
     Args:
         manner: theirs.

@@ -1,4 +1,4 @@
-"""Ladders: kept tournaments that take new entries, and their page.
+"""Ladders: saved tournaments that accept new entries, and their page.
 
 A ladder is a folder that `ginrummy tournament --out` has written. An entry has a name, and plays
 the pairings that are missing under the ladder's rules, seed and number of games.

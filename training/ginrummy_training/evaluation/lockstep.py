@@ -87,7 +87,7 @@ class Lockstep:
     """Games in the rows of a batch; a row whose game is over takes the next game.
 
     Games of several matches can be in play together: a policy is asked once a step, for all rows
-    in which it is its move, since to ask costs as much as hundreds of positions.
+    in which it is its move, since a call costs as much as hundreds of positions.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ Summary = dict[str, Any]
 
 
 def games_won(result: MatchResult) -> Estimate:
-    """Return the share of games that A has won; a game without a winner is half a one.
+    """Return the share of games that A has won; a game without a winner counts half.
 
     Raises:
         ValueError: the match is not complete; a part of it is biased, since short games end first.
@@ -26,7 +26,7 @@ def games_won(result: MatchResult) -> Estimate:
 
 
 def won_by_pair(result: MatchResult) -> NDArray[np.float64]:
-    """Return how many games of each pair A has won, [P]: 0 to 2; half a one if nobody has."""
+    """Return how many games of each pair A has won, [P]: 0 to 2; half if nobody has."""
     points = np.array([1.0, 0.0, 0.5])  # by winner 0, 1, -1
     return points[result.table["winner"]].reshape(-1, 2).sum(axis=1)
 

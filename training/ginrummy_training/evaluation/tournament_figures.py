@@ -163,7 +163,7 @@ def cross_picture(summary: Summary) -> Picture:
 def ratings_picture(summaries: Mapping[str, Summary]) -> Picture:
     """Return ratings with 95 % intervals under one or more sets of rules, in the first's order.
 
-    Who is far below all others is an arrow at the edge, so that the others can be told apart.
+    An agent far below all others is an arrow at the edge, so that the others stay readable.
     """
     first = next(iter(summaries.values()))
     names = by_rating(first)

@@ -193,7 +193,7 @@ _SIDES = (("agent", "a"), ("opponent", "b"))
 
 
 def pairs_text(won: NDArray[np.float64]) -> str:
-    """Return the games won of each pair as text, a digit a pair: half games, from 0 to 4.
+    """Return the games won of each pair as text, one digit per pair: half games, from 0 to 4.
 
     >>> pairs_text(np.array([0, 1, 1.5, 2]))
     '0234'
