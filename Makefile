@@ -105,7 +105,7 @@ define freeze
 	rm -rf build/lock
 endef
 
-lock:  ## make both lock files anew with the newest versions
+lock:  ## make the lock files again with the newest versions
 	$(call freeze,requirements.lock,'.[dev]')
 	$(call freeze,requirements-scale.lock,'.[scale]' pytest hypothesis hatchling editables)
 	$(call freeze,requirements-clients.lock,torchrl tianshou sb3-contrib 'pettingzoo>=1.27' pytest hypothesis hatchling editables)
