@@ -94,7 +94,7 @@ CLIENTS = {
 
 
 @dataclass
-class Outcome:
+class ClientRun:
     """What a run found.
 
     Attributes:
@@ -220,7 +220,7 @@ def run_here(script: str, arguments: list[str]) -> None:
     print(json.dumps(found))
 
 
-def run_client(name: str, steps: int | None) -> Outcome:
+def run_client(name: str, steps: int | None) -> ClientRun:
     """Run a client's example in a process of its own."""
     client = CLIENTS[name]
     arguments = [] if steps is None else [client.steps, str(steps)]
@@ -232,7 +232,7 @@ def run_client(name: str, steps: int | None) -> Outcome:
     else:
         *_, reached, last = done.stdout.strip().splitlines()
         found = json.loads(last)
-    return Outcome(
+    return ClientRun(
         version=version(client.package).partition("+")[0],
         glue=glue(client.script),
         works=not done.returncode,
@@ -275,7 +275,7 @@ def table() -> str:
     for name, client in CLIENTS.items():
         path = RESULTS / f"{name}.json"
         if path.exists():
-            found = Outcome(**json.loads(path.read_text(encoding="utf-8")))
+            found = ClientRun(**json.loads(path.read_text(encoding="utf-8")))
             rows.append(
                 (
                     client.title,

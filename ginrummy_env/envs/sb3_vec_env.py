@@ -79,7 +79,7 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
         self._screen = Screen(self._mode, others["open_cards"])
         self._seed: int | None = None
         self._actions: NDArray[np.integer] = np.zeros(len(self.games), dtype=np.int64)
-        self._rows = [Row(self, number) for number in range(len(self.games))]
+        self._rows = [EnvRow(self, number) for number in range(len(self.games))]
         self._returns = np.zeros(len(self.games))
         self._lengths = np.zeros(len(self.games), dtype=np.int64)
         self._began = time.perf_counter()
@@ -218,7 +218,7 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
         return hasattr(self._rows[0], attr_name)
 
     def get_attr(self, attr_name: str, indices: VecEnvIndices = None) -> list[Any]:
-        """Return an attribute of the rows (see `Row`).
+        """Return an attribute of the rows (see `EnvRow`).
 
         Raises:
             AttributeError: the rows have none of this name.
@@ -245,7 +245,7 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
         indices: VecEnvIndices = None,
         **method_kwargs: Any,
     ) -> list[Any]:
-        """Call a method of the rows (see `Row`)."""
+        """Call a method of the rows (see `EnvRow`)."""
         if method_name == "action_masks" and indices is None:
             return list(self.action_masks())
         chosen = self._chosen(indices)
@@ -254,7 +254,7 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
             return [None] * len(chosen)
         return [getattr(row, method_name)(*method_args, **method_kwargs) for row in chosen]
 
-    def _seat_in(self, chosen: "list[Row]", policy: PolicyLike | OpponentPool) -> None:
+    def _seat_in(self, chosen: "list[EnvRow]", policy: PolicyLike | OpponentPool) -> None:
         if len(chosen) == self.num_envs:
             self.set_opponent(policy)
         elif isinstance(policy, OpponentPool):
@@ -279,7 +279,7 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
         self._screen.close()
         self.games.close()
 
-    def _chosen(self, indices: VecEnvIndices) -> "list[Row]":
+    def _chosen(self, indices: VecEnvIndices) -> "list[EnvRow]":
         if indices is None:
             return self._rows
         most = len(self._rows) - 1
@@ -287,7 +287,7 @@ class GinRummyVecEnv(LearnerBatch, VecEnv):
         return [self._rows[whole("indices", each, -1 - most, most)] for each in given]
 
 
-class Row:
+class EnvRow:
     """One row of the VecEnv, as far as callers of SB3 look at single environments."""
 
     __slots__ = ("_env", "number")

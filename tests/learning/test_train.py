@@ -27,7 +27,7 @@ from ginrummy_training.evaluation.match import play_match
 from ginrummy_training.learning.curves import read_curves, run_name
 from ginrummy_training.learning.env import LearningEnv
 from ginrummy_training.learning.opponent_pool import Pool, assign, opponents_of, shares_at
-from ginrummy_training.learning.run_folder import Progress, Run
+from ginrummy_training.learning.run_folder import Run, RunProgress
 from ginrummy_training.learning.setting_fields import SettingError
 from ginrummy_training.learning.settings import POOL, PRESETS, SMOKE, TrainSettings
 from ginrummy_training.learning.train import make_model, train
@@ -336,7 +336,7 @@ class TestSettings:
     def test_any_seed_makes_a_model(self, seed):
         settings = replace(TINY, seed=seed, reward="points", imitation_samples=0)
         env = LearningEnv(settings, EAAI, None)
-        run = Run(Path(), settings, Progress(restarts=1))
+        run = Run(Path(), settings, RunProgress(restarts=1))
         env.seed(run.deck_seed())
         first = [make_model(replace(settings, seed=s), env).policy for s in (seed, seed, seed - 1)]
         weights = [next(policy.parameters()).detach().numpy() for policy in first]

@@ -49,7 +49,7 @@ __all__ = ["Plan", "load", "make_shard", "plan_of", "selfplay"]
 
 
 @dataclass(slots=True)
-class Progress:
+class GameCount:
     """Counts the games that have ended, and reports the count."""
 
     games: int
@@ -108,7 +108,7 @@ def selfplay(
         for number in range(-(-games // plan.shard_games))
         if complete.get(number, 0) < len(plan.range_of(number, games))
     ]
-    progress = Progress(games, report=report or (lambda done, games: None))
+    progress = GameCount(games, report=report or (lambda done, games: None))
     progress(games - sum(len(plan.range_of(number, games)) for number in missing))
     if maker is not None:
         for shard in maker(plan, missing, games, progress):

@@ -53,7 +53,7 @@ CHANGEABLE = (
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """How far a run has come: what a checkpoint holds besides weights."""
 
     samples: int = 0
@@ -95,7 +95,7 @@ class Run:
     learner: ClassVar[str] = "ppo"
     """Which learner's run it is."""
 
-    def __init__(self, folder: Path, settings: Any, progress: Progress) -> None:
+    def __init__(self, folder: Path, settings: Any, progress: RunProgress) -> None:
         """Use `start`, `open` or `resume`."""
         self.folder, self.settings, self.progress = folder, settings, progress
         self.checkpoints = Checkpoints(folder, ".pt")
@@ -114,7 +114,7 @@ class Run:
         for name in (LOG, BEST, LAST, RESULT, IMITATION, INDEX):
             if (folder / name).exists():
                 raise ValueError(f"{folder / name} would be overwritten: name another folder")
-        run = cls(folder, settings, Progress())
+        run = cls(folder, settings, RunProgress())
         about = {"learner": cls.learner, "settings": settings.to_dict()}
         about |= {**cls.provenance(settings), "command": typed_command()}
         write_json(folder / SETTINGS, {**about, **versions()})
@@ -144,13 +144,13 @@ class Run:
             raise ResultError(
                 f"{path}: corrupt, or written by another version ({error})"
             ) from error
-        run = cls(folder, settings, Progress())
+        run = cls(folder, settings, RunProgress())
         file = run.checkpoints.open(previous)
         if file is None:
             return run, None
         try:
             saved = torch.load(file, weights_only=True)
-            run.progress = Progress(**json.loads(saved["progress"]))
+            run.progress = RunProgress(**json.loads(saved["progress"]))
             made_with = json.loads(saved["settings"])
         except Exception as error:  # whatever torch raises for what is no checkpoint
             raise ResultError(f"{file}: corrupt ({type(error).__name__}: {error})") from error
