@@ -156,7 +156,7 @@ function showChoices() {
     parts.push(...others.map((choice) => choiceButton(choice, true)), ...ofCard.map((choice) => choiceButton(choice, choice.knock)));
     if (scene.choices.some((choice) => choice.card !== undefined) && !ofCard.length) {
       const may = scene.choices.some((choice) => choice.knock);
-      parts.push(el("span", { class: "grow" }, chosen >= 0 ? "This card has to stay." : may ? "Tap a card, or drag it to the pile to discard it or to the place beside it to knock." : "Tap a card to discard it, or drag it to the pile."));
+      parts.push(el("span", { class: "grow" }, chosen >= 0 ? "You just took this card: keep it." : may ? "Tap a card, or drag it to the pile to discard it or to the place next to it to knock." : "Tap a card to discard it, or drag it to the pile."));
     }
   }
   box.replaceChildren(...parts);
