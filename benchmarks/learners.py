@@ -9,6 +9,7 @@ from benchmarks.envs import Clock
 from benchmarks.registry import Entry, Goal, Measured, Measurement, require
 
 if TYPE_CHECKING:
+    from ginrummy_training.learning.selfplay.settings import Precision
     from ginrummy_training.learning.settings import TrainSettings
 
 UPDATES = 3
@@ -35,6 +36,7 @@ def selfplay_learner(seed: int) -> Measured:
     for fast in (False, True):
         with compiled.kernels(fast):
             rates[fast] = _quick_rate(quick), _selfplay_rate(quick)
+    rounded = _selfplay_rate(quick, "bfloat16")
     return Measured(
         rates[compiled.in_use()][1] / rates[False][0],
         (
@@ -44,6 +46,7 @@ def selfplay_learner(seed: int) -> Measured:
                 f"passes) {ppo:,.0f}, self-play learner {both:,.0f}: {both / ppo:.1f} times"
                 for fast, (ppo, both) in rates.items()
             ),
+            f"  self-play learner with precision=bfloat16: {rounded:,.0f}",
         ),
     )
 
@@ -73,14 +76,14 @@ def _quick_rate(quick: TrainSettings) -> float:
     return UPDATES * each / clock.seconds
 
 
-def _selfplay_rate(quick: TrainSettings) -> float:
+def _selfplay_rate(quick: TrainSettings, precision: Precision = "float32") -> float:
     """Return how many decisions the self-play learner learns from in a processor second."""
     from ginrummy_training.learning.selfplay.learner import Learner
     from ginrummy_training.learning.selfplay.settings import SCRATCH
 
     settings = replace(
         SCRATCH, seed=quick.seed, ahead=quick.ahead, units=False, near=0, direct=False,
-        width=quick.width, critic_width=quick.width, layers=quick.layers,
+        width=quick.width, critic_width=quick.width, layers=quick.layers, precision=precision,
     )  # fmt: skip
     learner = Learner(settings)
     learner.begin(0)

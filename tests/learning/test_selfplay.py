@@ -247,6 +247,21 @@ class TestLearning:
                 assert parameter.grad is not None, name
                 assert not torch.equal(parameter, before[name]), name
 
+    @pytest.mark.parametrize(
+        ("precision", "used"), [("float32", "highest"), ("bfloat16", "medium")]
+    )
+    def test_matrix_products_are_as_exact_as_asked_while_it_learns(self, precision, used):
+        learner = Learner(replace(TINY, precision=precision))
+        met = set()
+        for network in (learner.actor, learner.critic):
+            network.register_forward_hook(
+                lambda *given: met.add(torch.get_float32_matmul_precision())
+            )
+        learner.begin(0)
+        learner.update(0)
+        assert met == {used}
+        assert torch.get_float32_matmul_precision() == "highest"
+
     def test_players_are_held_to_limits_that_they_see(self):
         learner = Learner(replace(TINY, num_envs=256, num_steps=48, batch=256, held=1.0))
         learner.begin(0)

@@ -137,9 +137,10 @@ class Table:
             self._see(rollout, step)
             masks = rollout.masks[step]
             logits = actor(rollout.cards[step], rollout.common[step])
-            logits = logits.masked_fill(~masks, NOT_LEGAL)
+            logits = torch.where(masks, logits, NOT_LEGAL)
             drawn = torch.rand(logits.shape, generator=noise).clamp_(1e-10, 1 - 1e-7)
-            actions = (logits - torch.log(-torch.log(drawn))).argmax(1)  # by the Gumbel trick
+            drawn.log_().neg_().log_()
+            actions = (logits - drawn).argmax(1)  # by the Gumbel trick
             learned = (masks.sum(1) > 1).numpy()
             if teacher is not None:
                 draws = keys(_TEACHER, self.settings.seed, update, step, self.rows)

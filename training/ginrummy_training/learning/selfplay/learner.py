@@ -15,7 +15,8 @@ several workers each plays its share of the games, and gradients are averaged in
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -37,7 +38,7 @@ from ginrummy_training.learning.selfplay.network import (
     chosen,
     load_arrays,
 )
-from ginrummy_training.learning.selfplay.settings import SelfPlaySettings
+from ginrummy_training.learning.selfplay.settings import Precision, SelfPlaySettings
 
 _ACTIONS = 112  # what random numbers are for, part of their key
 
@@ -53,7 +54,7 @@ class Learner:
         if settings.begin:
             load_arrays(self.actor, settings.first_network().arrays)
         self.optimizers = [
-            torch.optim.Adam(each.parameters(), settings.learning_rate, eps=1e-5)
+            torch.optim.Adam(each.parameters(), settings.learning_rate, eps=1e-5, fused=True)
             for each in (self.actor, self.critic)
         ]
         self.table = Table(settings, rank)
@@ -75,6 +76,10 @@ class Learner:
         Returns:
             What is worth a line in the log.
         """
+        with _multiplying(self.settings.precision):
+            return self._update(steps)
+
+    def _update(self, steps: int) -> dict[str, float]:
         settings = self.settings
         done = min(1.0, steps / settings.steps)
         entropy = _between(settings.entropy, settings.final_entropy, done)
@@ -161,7 +166,7 @@ class Learner:
         r, met = self.rollout, []
         masks, taught = r.masks[:-1].flatten(0, 1), r.taught.flatten()
         for batch in self._batches(rows):
-            logits = self.actor(*r.seen(batch)).masked_fill(~masks[batch], NOT_LEGAL)
+            logits = torch.where(masks[batch], self.actor(*r.seen(batch)), NOT_LEGAL)
             loss = nn.functional.cross_entropy(logits, taught[batch])
             self._step(0, loss)
             alike = (logits.argmax(1) == taught[batch]).float().mean()
@@ -250,6 +255,17 @@ class _JointLine:
 def _own_lines(steps: PlayerSteps, worth: Flat, lam: float) -> NDArray[np.float64]:
     """Return GAE along each player's own decisions."""
     return gae(steps, worth, gae_lambda=lam)
+
+
+@contextmanager
+def _multiplying(precision: Precision) -> Iterator[None]:
+    """Let matrix products be that exact for a while."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium" if precision == "bfloat16" else before)
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 def _between(first: float, last: float, done: float) -> float:

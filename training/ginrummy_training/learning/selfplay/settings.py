@@ -26,6 +26,7 @@ from ginrummy_training.learning.setting_fields import (
 from ginrummy_training.learning.settings import LEAST, MOST, MOST_AT_ONCE
 
 Reward = Literal["points", "chance"]
+Precision = Literal["float32", "bfloat16"]
 
 POOL = "pool"
 """In the place of an opponent's name: the learner's own past."""
@@ -111,6 +112,10 @@ class SelfPlaySettings:
     """Games at once, over all workers."""
     num_steps: int = within(32, 1, 65_536)
     """Decisions in each game between updates."""
+    precision: Precision = "float32"
+    """How exact matrix products are while it learns. ``"bfloat16"`` rounds what is multiplied to 8
+    binary digits, which newer processors multiply several times as fast; sums and weights are
+    float32 either way, and a processor without it takes no notice."""
     batch: int = within(4_096, 2, MOST_AT_ONCE)
     """Decisions in a step of the optimiser, over all workers."""
     epochs: int = within(2, 1, 1_000)
