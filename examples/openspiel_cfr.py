@@ -3,6 +3,8 @@
 pip install -e '.[openspiel]'
 python examples/openspiel_cfr.py             # some seconds
 python examples/openspiel_cfr.py --rules nano --iterations 100
+
+CFR+ is exploitable for 0.0030 points a deal of `nano,turn_bound=1` after 40 iterations.
 """
 
 import argparse
