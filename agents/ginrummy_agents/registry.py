@@ -10,7 +10,7 @@ from typing import Any
 
 from ginrummy_agents.external import ExternalPolicy
 from ginrummy_agents.learned.inputs import feature_sizes, features
-from ginrummy_agents.learned.policy import Challenger, Ppo, Scratch
+from ginrummy_agents.learned.policy import Ppo, Scratch
 from ginrummy_agents.rules.champion import Champion
 from ginrummy_agents.rules.gold import Gold
 from ginrummy_agents.rules.hein import Hein
@@ -112,9 +112,6 @@ SEARCH = Agent(
 )
 PPO = Agent("ppo", Ppo, "learned: imitated a rule agent, then improved by PPO", "path")
 SCRATCH = Agent("scratch", Scratch, "learned from nothing: self-play on both seats", "path")
-CHALLENGER = Agent(
-    "challenger", Challenger, "learned: sees what champion would do, and when it is wrong", "path"
-)
 
 AGENTS: dict[str, Agent] = {
     agent.name: agent
@@ -130,7 +127,6 @@ AGENTS: dict[str, Agent] = {
         SEARCH,
         PPO,
         SCRATCH,
-        CHALLENGER,
     )
 }
 

@@ -33,7 +33,7 @@ Arrays = dict[str, NDArray[np.float32]]
 FORMAT = 1
 """Of the files; another number, and they are read no more."""
 
-SHIPPED = ("ppo", "scratch", "challenger")
+SHIPPED = ("ppo", "scratch")
 """The agents whose policies come with the package, one for EAAI and one for CLASSIC."""
 
 FEATURE_LARGEST = 3.0
@@ -335,20 +335,6 @@ class Scratch(Ppo):
     """
 
     agent: ClassVar[str] = "scratch"
-
-
-@dataclass(frozen=True)
-class Challenger(Ppo):
-    """A network that sees what `champion` makes of the choices and learned where it is wrong.
-
-    It imitated `champion`, then improved by self-play on both seats and by playing agents. Its
-    parameters are those of `Ppo`.
-
-    Raises:
-        PolicyFileError: the file can't be used.
-    """
-
-    agent: ClassVar[str] = "challenger"
 
 
 @dataclass(frozen=True, eq=False)
