@@ -221,9 +221,9 @@ class TestNetwork:
 
 
 class TestLearning:
-    def test_a_teacher_is_imitated_first(self):
+    def test_an_expert_is_imitated_first(self):
         """With the planes of advice the first turns of `champion` are learned in seconds."""
-        learner = Learner(replace(TINY, advice=True, teacher="champion", imitate=10**6, epochs=4))
+        learner = Learner(replace(TINY, advice=True, expert="champion", imitate=10**6, epochs=4))
         learner.begin(0)
         alike = [learner.update(512 * number)["alike"] for number in range(8)]
         assert np.mean(alike[-3:]) > np.mean(alike[:3]) + 0.05
@@ -391,7 +391,7 @@ class TestRun:
         ({"units": False}, "needs units=True"),
         ({"oracle": False}, "oracle=True"),
         ({"advice": True, "units": False, "near": 0}, "needs units=True"),
-        ({"teacher": "champion"}, "either both or neither"),
+        ({"expert": "champion"}, "either both or neither"),
         ({"imitate": 10}, "either both or neither"),
         ({"workers": 3}, "does not divide"),
         ({"batch": 100}, "does not divide"),

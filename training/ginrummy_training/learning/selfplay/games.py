@@ -31,7 +31,7 @@ from ginrummy_training.learning.selfplay.settings import POOL, SELF, SelfPlaySet
 POINTS_A_UNIT = 50
 """Points of a deal that are a reward of 1."""
 
-_GAMES, _OPPONENTS, _HELD, _TEACHER = 111, 113, 114, 115
+_GAMES, _OPPONENTS, _HELD, _EXPERT = 111, 113, 114, 115
 """What random numbers are for, part of their key."""
 _KNOCKS = slice(KNOCK, DRAW_STOCK)
 
@@ -56,8 +56,8 @@ class Rollout:
         self.masks = torch.empty(steps + 1, games, 108, dtype=torch.bool)
         self.actions = torch.empty(steps, games, dtype=torch.long)
         self.logs = torch.empty(steps, games)
-        self.taught = torch.empty(steps, games, dtype=torch.long)
-        """What the teacher would do, as long as there is one."""
+        self.expert = torch.empty(steps, games, dtype=torch.long)
+        """What the expert would do, as long as there is one."""
         self.seats = np.empty((steps + 1, games), dtype=np.int8)
         self.ahead = np.empty((steps + 1, games), dtype=np.float32)
         """The mover's lead in deadwood, in units of the reward."""
@@ -101,7 +101,7 @@ class Table:
         )  # fmt: skip
         self.endings: Counter[str] = Counter()
         self.opponents: list[Policy] = []
-        self.teacher = make_policy(settings.teacher) if settings.teacher else None
+        self.expert = make_policy(settings.expert) if settings.expert else None
         self.assignment = np.full(games, -1)
         self.theirs = (self.rows % 2).astype(np.int8)
         self.held = np.zeros((games, 2), dtype=np.int16)
@@ -132,7 +132,7 @@ class Table:
 
     def play(self, actor: Actor, rollout: Rollout, noise: torch.Generator, update: int) -> None:
         """Fill a rollout, which begins after ``update`` decisions."""
-        teacher = self.teacher if update < self.settings.imitate else None
+        expert = self.expert if update < self.settings.imitate else None
         for step in range(self.settings.num_steps):
             self._see(rollout, step)
             masks = rollout.masks[step]
@@ -142,10 +142,10 @@ class Table:
             drawn.log_().neg_().log_()
             actions = (logits - drawn).argmax(1)  # by the Gumbel trick
             learned = (masks.sum(1) > 1).numpy()
-            if teacher is not None:
-                draws = keys(_TEACHER, self.settings.seed, update, step, self.rows)
-                given = teacher.act(self._views(), RowRandom(draws))
-                rollout.taught[step] = torch.from_numpy(given.astype(np.int64))
+            if expert is not None:
+                draws = keys(_EXPERT, self.settings.seed, update, step, self.rows)
+                given = expert.act(self._views(), RowRandom(draws))
+                rollout.expert[step] = torch.from_numpy(given.astype(np.int64))
             for number, policy in enumerate(self.opponents):
                 rows = np.flatnonzero(
                     (self.assignment == number) & (rollout.seats[step] == self.theirs)

@@ -162,14 +162,14 @@ class Learner:
         return dict(zip(names, torch.stack(met).mean(0).tolist(), strict=True))
 
     def _imitate(self, rows: torch.Tensor) -> dict[str, float]:
-        """Learn to do as the teacher would; return the mean loss and how often it is so."""
+        """Learn to do as the expert would; return the mean loss and how often it is so."""
         r, met = self.rollout, []
-        masks, taught = r.masks[:-1].flatten(0, 1), r.taught.flatten()
+        masks, expert = r.masks[:-1].flatten(0, 1), r.expert.flatten()
         for batch in self._batches(rows):
             logits = torch.where(masks[batch], self.actor(*r.seen(batch)), NOT_LEGAL)
-            loss = nn.functional.cross_entropy(logits, taught[batch])
+            loss = nn.functional.cross_entropy(logits, expert[batch])
             self._step(0, loss)
-            alike = (logits.argmax(1) == taught[batch]).float().mean()
+            alike = (logits.argmax(1) == expert[batch]).float().mean()
             met.append(torch.stack([loss.detach(), alike]))
         return dict(zip(("imitation", "alike"), torch.stack(met).mean(0).tolist(), strict=True))
 

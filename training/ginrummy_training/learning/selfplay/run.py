@@ -52,7 +52,7 @@ class SelfPlayRun(Run):
     def provenance(settings: SelfPlaySettings) -> dict[str, Any]:
         """Return what decides a run besides its settings: agents and code."""
         names = {*settings.eval_opponents, *(name for name, _ in settings.opponents)}
-        made_by = fingerprints(sorted((names | {settings.teacher}) - {SELF, POOL, ""}), also=CODE)
+        made_by = fingerprints(sorted((names | {settings.expert}) - {SELF, POOL, ""}), also=CODE)
         return {"format": FORMAT, "made_by": made_by}
 
     def network(self, policy: Learner) -> Network:

@@ -80,10 +80,10 @@ class SelfPlaySettings:
     begin: str = ""
     """A policy to start from instead of random weights: ``"scratch"``, ``"ppo"``, or a file that
     they play. Its network must be that of the settings."""
-    teacher: str = ""
+    expert: str = ""
     """An agent that is imitated before anything else is learned; nobody if empty."""
     imitate: int = within(0, 0, MOST)
-    """Decisions at the beginning from which the policy learns what the teacher would do in its
+    """Decisions at the beginning from which the policy learns what the expert would do in its
     place, and the critic what comes of it. The policy makes them, so it also learns what to do
     after its own mistakes (DAgger)."""
     critic_first: int = within(0, 0, MOST)
@@ -166,9 +166,9 @@ class SelfPlaySettings:
             raise SettingError("advice=True needs units=True")
         if self.near and not self.units:
             raise SettingError(f"near={self.near} needs units=True")
-        if bool(self.teacher) != bool(self.imitate):
+        if bool(self.expert) != bool(self.imitate):
             raise SettingError(
-                f"teacher={quoted(self.teacher)} and imitate={self.imitate}: either both or neither"
+                f"expert={quoted(self.expert)} and imitate={self.imitate}: either both or neither"
             )
         if self.joint and not self.oracle:
             raise SettingError("joint=True needs a critic that sees both hands: oracle=True")
@@ -200,7 +200,7 @@ class SelfPlaySettings:
         self.parsed_rules()
         if self.begin:
             self.first_network()
-        check_policies("teacher", [self.teacher] * bool(self.teacher))
+        check_policies("expert", [self.expert] * bool(self.expert))
         check_policies(
             "opponents", (name for name, _ in self.opponents if name not in (SELF, POOL))
         )
