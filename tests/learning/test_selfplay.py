@@ -324,7 +324,12 @@ class TestLearning:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs") / "whole"
-    return folder, selfplay_train(folder, TINY, report=lambda text: None)
+    seen = []
+    result = selfplay_train(
+        folder, TINY, report=lambda text: None, progress=lambda *state: seen.append(state)
+    )
+    assert seen[-1] == ("training", TINY.steps, TINY.steps)
+    return folder, result
 
 
 class TestRun:

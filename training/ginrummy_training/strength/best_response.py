@@ -104,7 +104,7 @@ def exploit(
         workers: processes of the matches.
         batch: games at once.
         report: called with lines of text of the training.
-        progress: called as games of the matches end.
+        progress: called as the training makes decisions, then as games of the matches end.
         force: whether another result in the folder is overwritten.
 
     Returns:
@@ -141,7 +141,7 @@ def exploit(
     _begin(folder, here, force)
     behind: dict[str, Any] = {}
     if settings is not None:
-        behind[LEARNED] = f"ppo:{_trained(folder / TRAINING, settings, report)}"
+        behind[LEARNED] = f"ppo:{_trained(folder / TRAINING, settings, report, progress)}"
     names = [*others, *behind]
 
     def play(players: Sequence[str], count: int, deck_seed: int, part: Progress) -> Any:
@@ -258,14 +258,17 @@ def _clear(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
 
 
-def _trained(folder: Path, settings: Any, report: Callable[[str], None]) -> Path:
+def _trained(
+    folder: Path, settings: Any, report: Callable[[str], None], progress: Progress
+) -> Path:
     """Return the file of the trained network: it is trained now, or resumed, if there is none."""
     from ginrummy_training.learning.run_folder import BEST, RESULT, SETTINGS
     from ginrummy_training.learning.selfplay.run import selfplay_train
 
     if not (folder / RESULT).exists():
         begun = (folder / SETTINGS).exists()
-        selfplay_train(folder, None if begun else settings, resume=begun, report=report)
+        first = None if begun else settings
+        selfplay_train(folder, first, resume=begun, report=report, progress=progress)
     return folder / BEST
 
 

@@ -5,6 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ginrummy_training.cli.arguments import assignment
+from ginrummy_training.progress import progress_bar
 
 if TYPE_CHECKING:
     from ginrummy_training.learning.selfplay.settings import SelfPlaySettings
@@ -29,13 +30,15 @@ def run(options: argparse.Namespace) -> int:
     if options.resume:
         SelfPlayRun.extend(folder, given, previous=options.previous)
     try:
-        selfplay_train(
-            folder,
-            settings,
-            resume=options.resume,
-            previous=options.previous,
-            report=lambda text: print(text, flush=True),
-        )
+        with progress_bar("decisions") as progress:
+            selfplay_train(
+                folder,
+                settings,
+                resume=options.resume,
+                previous=options.previous,
+                report=lambda text: print(text, flush=True),
+                progress=progress,
+            )
     except KeyboardInterrupt:
         print(
             f"\ninterrupted; `ginrummy train {folder} --selfplay --resume` resumes from the last "

@@ -21,6 +21,7 @@ from ginrummy_training.learning.selfplay.learner import Learner
 from ginrummy_training.learning.selfplay.network import actor_arrays
 from ginrummy_training.learning.selfplay.settings import POOL, SCRATCH, SELF, SelfPlaySettings
 from ginrummy_training.learning.train import evaluate, finish
+from ginrummy_training.progress import Progress, no_progress
 from ginrummy_training.provenance import fingerprints
 
 Report = Callable[[str], None]
@@ -84,6 +85,7 @@ def selfplay_train(
     resume: bool = False,
     previous: bool = False,
     report: Report = print,
+    progress: Progress = no_progress,
 ) -> dict[str, Any]:
     """Train by self-play, or resume a run.
 
@@ -92,7 +94,8 @@ def selfplay_train(
         settings: of a new run; a resumed one has its own.
         resume: continue from the last checkpoint.
         previous: from the checkpoint before it instead.
-        report: called with each line of progress.
+        report: called with lines of text: evaluations, and where it resumes.
+        progress: called after each update, with the decisions made so far.
 
     Returns:
         What is in ``result.json``: games won by the best checkpoint on fresh decks.
@@ -114,7 +117,7 @@ def selfplay_train(
             learner.restore(saved)
             report(f"resuming after {run.progress.steps:,} decisions")
         clock = Stopwatch(run)
-        watch = _Watch(run, learner, clock, report)
+        watch = _Watch(run, learner, clock, report, progress)
         _laps(learner, folder, run.progress.steps, watch)
         watch.close()
         return finish(run, learner, clock, report)
@@ -188,9 +191,15 @@ class _Watch:
     """What the first worker does besides: the log, the pool, evaluations, checkpoints."""
 
     def __init__(
-        self, run: SelfPlayRun, learner: Learner, clock: Stopwatch, report: Report
+        self,
+        run: SelfPlayRun,
+        learner: Learner,
+        clock: Stopwatch,
+        report: Report,
+        progress: Progress,
     ) -> None:
-        self.run, self.learner, self.clock, self.report = run, learner, clock, report
+        self.run, self.learner, self.clock = run, learner, clock
+        self.report, self.progress = report, progress
         self.board = None
         if run.settings.tensorboard:
             from torch.utils.tensorboard import SummaryWriter
@@ -202,6 +211,7 @@ class _Watch:
         progress, settings = self.run.progress, self.run.settings
         before, progress.steps = progress.steps, steps
         progress.updates += 1
+        self.progress("training", steps, settings.steps)
         self.clock.note("updates")
         endings = self.learner.table.endings
         deals = max(1, endings["deals"])
