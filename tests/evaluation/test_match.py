@@ -485,7 +485,7 @@ def test_a_policy_file_that_changes_during_a_match_ends_it(tmp_path):
     def train_on(*progress):
         policy_file(path, Rules())
 
-    with pytest.raises(ResultError, match="are not kept, the file"):
+    with pytest.raises(ResultError, match="since the last save are lost, the file"):
         play_match(
             f"ppo:{path}", "simple", games=4, seed=5, out=out, max_deals=2, progress=train_on
         )
