@@ -102,10 +102,14 @@ def safety_picture(cards: Sequence[Card], results: Sequence[Result], rules: str)
     }
     for name, (x, y) in places.items():
         axes.plot(x, y, marker="o", color=LINES[0]["color"])
-        # Of two next to each other, the left one has its name on the left.
-        left = any(0 <= u - x < 8 and abs(y - v) < 3 for n, (u, v) in places.items() if n != name)
-        axes.annotate(name, (x, y), xytext=(-7 if left else 7, 0), textcoords="offset points",
-                      ha="right" if left else "left", va="center", fontsize=10)  # fmt: skip
+        # A name stands on the right; on the left if it would meet another there; below if on both.
+        gaps = [(u - x, abs(y - v)) for n, (u, v) in places.items() if n != name]
+        right = any(0 <= across < 8 and up < 3 for across, up in gaps)
+        left = any(-8 < across < 0 and up < 1.5 for across, up in gaps)
+        where = (0, -12) if right and left else (-7 if right else 7, 0)
+        side = "center" if right and left else "right" if right else "left"
+        axes.annotate(name, (x, y), xytext=where, textcoords="offset points", ha=side,
+                      va="center", fontsize=10)  # fmt: skip
     axes.axhline(100 * HALF, color="#888888", linewidth=0.8)
     axes.margins(0.18, 0.1)
     axes.grid()
