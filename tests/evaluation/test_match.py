@@ -561,6 +561,9 @@ class Dies(Draws):
 def test_a_killed_worker_is_an_error_and_ends_the_others():
     with pytest.raises(WorkerError, match="a worker process was killed"):
         play_match(Dies(), "simple", games=400, workers=2)
+    deadline = time.monotonic() + 60  # the pool's own thread notes a moment later that they ended
+    while multiprocessing.active_children() and time.monotonic() < deadline:
+        time.sleep(0.01)
     assert not multiprocessing.active_children()
 
 
