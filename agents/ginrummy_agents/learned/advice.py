@@ -7,15 +7,16 @@ easiest thing to learn, and what is learned by playing is when not to.
 
 import numpy as np
 
+from ginrummy_agents.learned.planes import offered, with_room
 from ginrummy_agents.rules.base import staying
 from ginrummy_agents.rules.champion import Champion, open_to_taking
 from ginrummy_agents.rules.champion_features import estimate, knock_features
 from ginrummy_agents.rules.lookahead import candidates
 from ginrummy_agents.rules.work_lists import cards_listed, group_starts
-from ginrummy_env.core.cards import CARD_BIT, NUM_CARDS
+from ginrummy_env.core.cards import CARD_BIT
 from ginrummy_env.core.deadwood import deadwood
 from ginrummy_env.core.state import Phase
-from ginrummy_env.core.types import Flat
+from ginrummy_env.core.types import Flat, Rows
 from ginrummy_env.core.view import View
 
 ADVICE = {
@@ -42,17 +43,11 @@ def with_advice(seen: Flat, planes: int, view: View) -> Flat:
     Returns:
         [N, size + 3 × 52] float32, a new array.
     """
-    at = planes * NUM_CARDS
-    behind = at + len(ADVICE) * NUM_CARDS
-    wider = np.zeros((len(view), seen.shape[1] + behind - at), dtype=np.float32)
-    wider[:, :at] = seen[:, :at]
-    wider[:, behind:] = seen[:, at:]
-    advice = wider[:, at:behind].reshape(len(view), len(ADVICE), NUM_CARDS)  # a view of it
+    wider, advice = with_room(seen, planes, len(ADVICE))
     rows = np.flatnonzero(view.to_move & (view.phase == Phase.DISCARD))
     if rows.size:
         _write_discards(advice, view, rows)
-    offered = ((view.phase == Phase.OPENING) | (view.phase == Phase.DRAW)) & view.to_move
-    rows = np.flatnonzero(offered & (view.upcard >= 0))
+    rows = offered(view)
     if rows.size:
         advice[rows, 2, view.upcard[rows]] = -1
         rows = rows[open_to_taking(view, rows)]
@@ -64,7 +59,7 @@ def with_advice(seen: Flat, planes: int, view: View) -> Flat:
     return wider
 
 
-def _write_discards(advice: Flat, view: View, rows: np.ndarray) -> None:
+def _write_discards(advice: Flat, view: View, rows: Rows) -> None:
     """Fill the planes of discards and knocks in rows in which eleven cards are held."""
     hands = view.hand[rows]
     chosen = candidates(hands, CARD_BIT[view.taken_card[rows]], staying(view, rows))

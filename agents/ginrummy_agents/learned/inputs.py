@@ -11,6 +11,7 @@ import numpy as np
 
 from ginrummy_agents import compiled
 from ginrummy_agents.learned.advice import ADVICE, with_advice
+from ginrummy_agents.learned.planes import offered, with_room
 from ginrummy_agents.learned.scaling import scaled, scaled_names, scaled_sizes
 from ginrummy_agents.rules.base import staying
 from ginrummy_agents.rules.lookahead import CHUNK, Lookahead, candidates_listed, fit_for_opponent
@@ -100,12 +101,7 @@ def with_ahead(observation: Flat, view: View, derived: bool = True) -> Flat:
         view: N rows.
         derived: whether the observation has the derived planes.
     """
-    at = feature_sizes(derived, False)[0] * NUM_CARDS
-    behind = at + len(AHEAD) * NUM_CARDS
-    wider = np.zeros((len(view), observation.shape[1] + behind - at), dtype=np.float32)
-    wider[:, :at] = observation[:, :at]
-    wider[:, behind:] = observation[:, at:]
-    ahead = wider[:, at:behind].reshape(len(view), len(AHEAD), NUM_CARDS)  # a view of it
+    wider, ahead = with_room(observation, feature_sizes(derived, False)[0], len(AHEAD))
     if compiled.in_use() and view.rules.hand_size % 3 == 1:  # see `next_draw.compiled_draws`
         from ginrummy_agents.learned import kernels
 
@@ -118,8 +114,7 @@ def with_ahead(observation: Flat, view: View, derived: bool = True) -> Flat:
     rows = np.flatnonzero(view.to_move & (view.phase == Phase.DISCARD))
     if rows.size:
         _write_discards(ahead, view, rows)
-    offered = ((view.phase == Phase.OPENING) | (view.phase == Phase.DRAW)) & view.to_move
-    rows = np.flatnonzero(offered & (view.upcard >= 0))
+    rows = offered(view)
     if rows.size:
         _write_upcards(ahead, view, rows)
     return wider

@@ -203,7 +203,7 @@ class Table:
         rollout.masks[step] = torch.from_numpy(masks)
 
     def _limits(self) -> NDArray[np.int16]:
-        """Return the knock limit that whoever is to move in each game keeps to."""
+        """Return the knock limit that the player to move in each game keeps to."""
         state, settings = self.env.state, self.settings
         limits = self.held[np.arange(len(state)), state.player]
         if self.as_played:
