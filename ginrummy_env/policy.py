@@ -187,7 +187,7 @@ def parse_spec(spec: str, texts: Collection[str] = ()) -> tuple[str, dict[str, V
     >>> parse_spec("ppo:runs/rate=0.1/best.npz,temperature=1")
     ('ppo', {'': 'runs/rate=0.1/best.npz', 'temperature': 1})
 
-    A text may have commas and ends at the next parameter; what has a slash in it is not a parameter:
+    A text may have commas and ends at the next parameter, whose name has no slash in it:
 
     >>> parse_spec("ppo:runs/a,b=1/best.npz,temperature=1", texts=("",))
     ('ppo', {'': 'runs/a,b=1/best.npz', 'temperature': 1})
